@@ -473,6 +473,47 @@ CREATE CONSTRAINT TRIGGER webhook_event_on_opt_out
   WHEN (NEW.opt_out AND NOT OLD.opt_out)
   EXECUTE FUNCTION record_opt_out_event();
 
+-- The same for an opt-out at one offer or schedule: about the last lead of the number there.
+CREATE OR REPLACE FUNCTION record_restricted_opt_out_event() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'UPDATE' AND OLD.opt_out THEN
+    RETURN NULL;
+  END IF;
+  IF has_webhook_for(NEW.company_id, ARRAY['lead_opted_out']) THEN
+    PERFORM record_webhook_event(
+        l.company_id,
+        'lead_opted_out',
+        l.id,
+        webhook_rows(l.company_id, l.id, NULL, NULL, NULL)
+      )
+      FROM (
+        SELECT *
+        FROM leads
+        WHERE company_id = NEW.company_id
+          AND caller_number = NEW.caller_number
+          AND (offer_id = NEW.offer_id OR schedule_id = NEW.schedule_id)
+          AND deleted_at IS NULL
+        ORDER BY id DESC
+        LIMIT 1
+      ) l
+      WHERE NOT EXISTS (
+        SELECT FROM leads o
+        WHERE o.company_id = NEW.company_id
+          AND o.caller_number = NEW.caller_number
+          AND (o.offer_id = NEW.offer_id OR o.schedule_id = NEW.schedule_id)
+          AND o.is_live
+      );
+  END IF;
+  RETURN NULL;
+END $$;
+
+DROP TRIGGER IF EXISTS webhook_event_on_opt_out ON contact_restrictions;
+CREATE CONSTRAINT TRIGGER webhook_event_on_opt_out
+  AFTER INSERT OR UPDATE OF opt_out ON contact_restrictions
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.opt_out)
+  EXECUTE FUNCTION record_restricted_opt_out_event();
+
 -- Calls ----------------------------------------------------------------------------------------
 
 -- A call of status "sending" has not started: its carrier has yet to be asked for it.

@@ -145,6 +145,9 @@ ALTER TABLE number_lookups ADD CONSTRAINT number_lookups_owned_or_bought_check
 ALTER TABLE lead_tokens ADD CONSTRAINT lead_tokens_owner_check
   CHECK ((offer_id IS NULL) <> (schedule_id IS NULL));
 
+ALTER TABLE contact_restrictions ADD CONSTRAINT contact_restrictions_owner_check
+  CHECK ((offer_id IS NULL) <> (schedule_id IS NULL));
+
 ALTER TABLE leads ADD CONSTRAINT leads_owner_check
   CHECK (offer_id IS NOT NULL OR schedule_id IS NOT NULL);
 -- Only a live lead has a next step, and a claimed lead is due again when the claim expires.

@@ -18,9 +18,13 @@ export interface Config {
   log_level: string;
   /** Bearer token of /metrics; absent: there is no such page. */
   metrics_token: string | undefined;
-  /** Requests of a credential, and of a lead token, in a minute; 0 for no limit. */
+  /**
+   * Requests of a credential, submissions of a lead token, and requests of an address to an endpoint
+   * of sellers, in a minute; 0 for no limit.
+   */
   rate_limit_per_minute: number;
   lead_rate_limit_per_minute: number;
+  seller_rate_limit_per_minute: number;
   /** Origins whose browsers may call the API; lead endpoints allow any. */
   cors_origins: string[];
   /** Secret key of the digests of credentials; absent: made once and kept in data_dir. */
@@ -140,6 +144,7 @@ const VARIABLES = {
   KEY_PEPPER: pepper({ default: undefined }),
   RATE_LIMIT_PER_MINUTE: between(0, 1_000_000_000)({ default: 60_000 }),
   LEAD_RATE_LIMIT_PER_MINUTE: between(0, 1_000_000_000)({ default: 12_000 }),
+  SELLER_RATE_LIMIT_PER_MINUTE: between(0, 1_000_000_000)({ default: 6_000 }),
   DATABASE_POOL_SIZE: between(1, 500)({ default: 16 }),
   DATABASE_TIMEOUT_SECONDS: between(1, 600)({ default: 10 }),
   TRUST_PROXY: between(0, 10)({ default: 0 }),
@@ -179,6 +184,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     metrics_token: values.METRICS_TOKEN,
     rate_limit_per_minute: values.RATE_LIMIT_PER_MINUTE,
     lead_rate_limit_per_minute: values.LEAD_RATE_LIMIT_PER_MINUTE,
+    seller_rate_limit_per_minute: values.SELLER_RATE_LIMIT_PER_MINUTE,
     cors_origins: values.CORS_ORIGINS,
     key_pepper: values.KEY_PEPPER,
     pool_size: values.DATABASE_POOL_SIZE,

@@ -4,6 +4,8 @@ import type { components, operations } from './generated/openapi';
 
 export type OperationId = keyof operations;
 export type Schemas = components['schemas'];
+/** What a lead token opens by itself. */
+export type LeadTokenPower = Schemas['LeadTokenPower'];
 
 export type FieldPermission = 'money' | 'routing' | 'company';
 
@@ -49,6 +51,10 @@ export interface Schema {
   /** Changes without being written to. */
   'x-moving'?: boolean;
   'x-secret'?: boolean;
+  /** Of columns of a record: a lead token alone reads only what its own request has sent. */
+  'x-sensitive'?: 'personal' | 'money';
+  /** Of fields: what the lead token must be allowed, unless credentials of the company are sent. */
+  'x-power'?: LeadTokenPower;
   'x-reference'?: string;
   /** For a reference whose table another field of the request decides: the table by its value. */
   'x-reference-by'?: { field: string; tables: Record<string, string> };
@@ -91,6 +97,7 @@ export interface RawOperation {
   security?: Record<string, unknown>[];
   callbacks?: Record<string, Record<string, { post: { requestBody: { content: Content } } }>>;
   'x-scope'?: string;
+  'x-power'?: LeadTokenPower;
   'x-effect'?: boolean;
   'x-unlogged'?: boolean;
   'x-unlimited'?: boolean;

@@ -7,6 +7,7 @@ import {
   type ContractDocument,
   type CredentialKind,
   type FieldPermission,
+  type LeadTokenPower,
   type Method,
   type OperationId,
   type Parameter,
@@ -16,7 +17,17 @@ import {
 } from './contract-document';
 
 export { METHODS };
-export type { ContractDocument, CredentialKind, FieldPermission, Method, OperationId, Parameter, Schema, Schemas };
+export type {
+  ContractDocument,
+  CredentialKind,
+  FieldPermission,
+  LeadTokenPower,
+  Method,
+  OperationId,
+  Parameter,
+  Schema,
+  Schemas,
+};
 
 const SCHEMES: Record<string, CredentialKind> = {
   leadToken: 'lead_token',
@@ -37,6 +48,8 @@ export interface Operation {
   credentials: CredentialKind;
   /** Permission the caller needs; absent: any valid credentials. */
   scope: string | undefined;
+  /** What its lead token must be allowed. */
+  power: LeadTokenPower | undefined;
   /** A GET that changes something: HEAD must not run it. */
   effect: boolean;
   /** Only for callers who see all records of the company. */
@@ -131,6 +144,7 @@ function describe({ method, path, operation, shared, resolve }: Found): Operatio
       SCHEMES[Object.keys(operation.security?.[0] ?? {})[0] ?? ''] ??
       'account',
     scope: operation['x-scope'],
+    power: operation['x-power'],
     effect: operation['x-effect'] === true,
     unlimited: operation['x-unlimited'] === true,
     company_wide: operation['x-company-wide'] === true,

@@ -106,6 +106,7 @@ function limitsOf(
   const limits = {
     credential: config.rate_limit_per_minute,
     lead_token: config.lead_rate_limit_per_minute,
+    seller: config.seller_rate_limit_per_minute,
   };
   return rateLimits({
     counter: openRateLimitCounter({ sql: database.sql, log, window_seconds }),

@@ -81,6 +81,12 @@ function firstOf(faults: FieldFaults): FieldFaults {
 /** 404 for what does not exist, is deleted, or belongs to another company: all look the same. */
 export const notFound = (): HttpProblem => new HttpProblem('not_found', 'There is no such record.');
 
+export const staleChecksum = (): HttpProblem =>
+  new HttpProblem(
+    'stale_checksum',
+    'The record has changed since the checksum in If-Match was read. Read the record again.',
+  );
+
 /** Throws 422 with every field that is wrong, if there is one. */
 export function rejectInvalidData(
   found: readonly { field: string; message: string; code?: ErrorCode }[],

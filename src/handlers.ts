@@ -18,6 +18,7 @@ import { callReports } from './calls/reports';
 import { calls } from './calls/calls';
 import { changeLogs } from './people/change-logs';
 import { collections } from './http/collections';
+import { company } from './people/company';
 import { contacts } from './leads/contacts';
 import { emails } from './outreach/emails';
 import { inboundWebhooks } from './ping-post/inbound-webhooks';
@@ -80,6 +81,7 @@ export const createHandlers = (deps: Deps): Handlers =>
     changeLogs(deps),
     accessTokens(deps),
     me(),
+    company(deps),
     collections(deps),
   ]);
 

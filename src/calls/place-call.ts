@@ -1,5 +1,6 @@
 import type { Sql } from '../db/sql';
 import type { Db, Statements } from '../db/tenant';
+import type { Standing } from '../schedules/engine/next-step';
 import { uuidv7 } from '../db/uuid';
 import { HttpProblem } from '../errors';
 import { carrierUnavailable } from '../numbers/find-numbers';
@@ -74,23 +75,23 @@ function requireAllowed(
   contact: ContactState,
   { outreach, fields: { to, owner } }: Known,
 ): void {
-  const { blocked, opt_out, paused, suppressed_by } = outreach.standingOf(lead, contact);
-  if (blocked)
-    throw HttpProblem.field(
-      to,
-      'contact_refused',
-      'must not be called: the number is on the blacklist of the company',
-    );
-  if (opt_out)
-    throw HttpProblem.field(to, 'contact_refused', 'must not be called: the number has opted out');
-  if (suppressed_by !== null)
-    throw HttpProblem.field(
-      to,
-      'contact_refused',
-      `must not be called: the number is on the suppression list ${suppressed_by} of the offer ` +
-        'or the schedule',
-    );
-  if (paused) throw HttpProblem.field(owner, 'wrong_state', 'must not be paused, nor its offer');
+  const standing = outreach.standingOf(lead, contact);
+  const reason = refusalOf(standing, contact) ?? outreach.refusalOf(lead);
+  if (reason)
+    throw HttpProblem.field(to, 'contact_refused', `must not be called: the number ${reason}`);
+  if (standing.paused)
+    throw HttpProblem.field(owner, 'wrong_state', 'must not be paused, nor its offer');
+}
+
+function refusalOf(
+  { blocked, opt_out, suppressed_by }: Standing,
+  contact: ContactState,
+): string | undefined {
+  if (contact.blocked) return 'is on the blacklist of the company';
+  if (blocked) return 'is blocked for the offer or the schedule';
+  if (opt_out) return 'has opted out';
+  if (suppressed_by === null) return undefined;
+  return `is on the suppression list ${suppressed_by} of the offer or the schedule`;
 }
 
 function draftOf(

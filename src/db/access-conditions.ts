@@ -27,6 +27,9 @@ const anyOf = (...selects: string[]) => `ANY(ARRAY(${selects.join(' UNION ')}))`
 export const BUYERS = anyOf(granted('buyer'), grantedByGroup());
 export const GROUPS = anyOf(granted('buyer_group'));
 export const OFFERS = anyOf(granted('offer'));
+const schedulesOf = (offers: string) =>
+  anyOf(`SELECT s.id FROM schedules s WHERE s.company_id = {company_id} AND s.offer_id = ${offers}`);
+export const SCHEDULES = schedulesOf(OFFERS);
 
 /** Offers of teams that have offers alone: such teams see all that comes to them. */
 export const WHOLE_OFFERS = anyOf(`${granted('offer')}
@@ -176,14 +179,12 @@ const leadsNowhereElse = (table: string, own: string, column: string, visible: s
     WHERE x.company_id = t.company_id AND x.${own} = t.id AND NOT (x.${column} = ${visible}))`;
 
 const list = 'buyer_suppression_id';
-const SCHEDULES = `ANY(ARRAY(
-  SELECT s.id FROM schedules s
-  WHERE s.company_id = {company_id} AND s.offer_id = ${WHOLE_OFFERS}))`;
+const WHOLE_SCHEDULES = schedulesOf(WHOLE_OFFERS);
 const WHOLE_LIST = `(
   ${DIRECT.buyer_suppressions}
   AND ${leadsNowhereElse('buyer_suppression_buyers', list, 'buyer_id', BUYERS)}
   AND ${leadsNowhereElse('buyer_suppression_offers', list, 'offer_id', WHOLE_OFFERS)}
-  AND ${leadsNowhereElse('buyer_suppression_schedules', list, 'schedule_id', SCHEDULES)})`;
+  AND ${leadsNowhereElse('buyer_suppression_schedules', list, 'schedule_id', WHOLE_SCHEDULES)})`;
 
 /**
  * The condition for all of a row to be the caller's, for tables whose rows others may use too: the
@@ -193,7 +194,7 @@ const WHOLE_LIST = `(
 export const WHOLE_CONDITIONS: Partial<Record<Table, string>> = {
   offers: `t.id = ${WHOLE_OFFERS}`,
   schedules: `t.offer_id = ${WHOLE_OFFERS}`,
-  schedule_actions: `t.schedule_id = ${SCHEDULES}`,
+  schedule_actions: `t.schedule_id = ${WHOLE_SCHEDULES}`,
   buyer_suppressions: WHOLE_LIST,
   buyer_suppression_files: `EXISTS (
     SELECT FROM (

@@ -5,6 +5,7 @@ import {
   GROUPS,
   OFFERS,
   PAID_FOR,
+  SCHEDULES,
   TEAMS,
   WHOLE_CONDITIONS,
 } from './access-conditions';
@@ -55,6 +56,10 @@ const LISTS_OF_IDS: Record<string, string> = {
   buyer_group_ids: GROUPS,
   offer_ids: OFFERS,
   team_ids: TEAMS,
+  blocked_offer_ids: OFFERS,
+  blocked_schedule_ids: SCHEDULES,
+  opt_out_offer_ids: OFFERS,
+  opt_out_schedule_ids: SCHEDULES,
 };
 const SINGLE_IDS: Record<string, string> = { buyer_id: BUYERS, buyer_group_id: GROUPS };
 /** Columns that describe the buyer of the column buyer_id. */

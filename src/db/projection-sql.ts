@@ -32,9 +32,10 @@ const maskedSql = (projection: Projection, name: string): string =>
 /** SQL of a column as it is answered: times as ISO 8601 text. */
 export function fieldSql(
   projection: Projection,
-  { name, schema }: Field,
-  { zone, limited }: Selection,
+  { name, schema, sensitive }: Field,
+  { zone, limited, by_token }: Selection,
 ): string {
+  if (by_token && sensitive) return projection.sent?.[name] ?? 'NULL';
   const sql = limited ? maskedSql(projection, name) : columnSql(projection, name);
   if (!facets(schema).formats.has('date-time')) return sql;
   return zone
@@ -118,8 +119,8 @@ export function cached(key: string, make: () => Template): Template {
 /** What distinguishes the SQL of one selection from another, for `cached`. */
 export const selectionKey = (
   projection: Projection,
-  { columns, grid, external, limited, zone }: Selection,
+  { columns, grid, external, limited, by_token, zone }: Selection,
 ): string => {
-  const flags = [grid && 'g', external && 'e', limited && 'l', zone && 'z'];
+  const flags = [grid && 'g', external && 'e', limited && 'l', by_token && 't', zone && 'z'];
   return [projection.schema, columns?.join() ?? '*', ...flags.map((flag) => flag || '')].join('|');
 };

@@ -21,6 +21,11 @@ export interface Projection<
   columns: { [C in keyof Required<Schemas[Name]>]: Column };
   /** Joins by alias, in their order; only those that a selected column uses are made. */
   joins?: Record<string, string>;
+  /**
+   * SQL of columns with personal data or money over the row `sent`: what the very request has sent
+   * of them. A lead token alone reads this; null for the others.
+   */
+  sent?: Record<string, string>;
   /** The text that `fulltext` searches, spelled as in its index. */
   fulltext?: string;
   /**
@@ -36,6 +41,7 @@ export interface Field {
   schema: Schema;
   grid: boolean;
   external: boolean;
+  sensitive: boolean;
 }
 
 /** What is read of a resource. */
@@ -48,6 +54,8 @@ export interface Selection {
   external?: boolean;
   /** Whether columns that refer to records outside the caller's access scope are masked. */
   limited?: boolean;
+  /** Whether the reader has nothing but a lead token. Needs the row `sent` (Projection.sent). */
+  by_token?: boolean;
   /** IANA zone of the times, UTC when absent. Its value is the parameter `zone`. */
   zone?: string | undefined;
 }
@@ -64,6 +72,7 @@ export function fieldsOf(projection: Projection): Field[] {
     schema,
     grid: schema['x-grid'] === true,
     external: schema['x-external'] === true,
+    sensitive: schema['x-sensitive'] !== undefined,
   }));
   fields_by_schema.set(projection.schema, fields);
   return fields;

@@ -1540,7 +1540,7 @@ export interface paths {
         put?: never;
         /**
          * Submit a lead
-         * @description The lead is added to the offer or the schedule whose `lead_token` is sent. No other credentials are needed, and browsers may post from any origin. Parameters may be sent in the query string, as flat JSON, in `data`, in a form, or in a mixture. Each number has at most one live lead at an offer or a schedule: a second submission updates it, even when several arrive at once. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
+         * @description The lead is added to the offer or the schedule whose `lead_token` is sent. No other credentials are needed, and browsers may post from any origin. Parameters may be sent in the query string, as flat JSON, in `data`, in a form, or in a mixture. Each number has at most one live lead at an offer or a schedule: a second submission updates it, even when several arrive at once. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence. Without credentials beside the token, columns with personal data or money are null, unless this very request has sent them.
          */
         post: operations["submitLead"];
         delete?: never;
@@ -1717,12 +1717,12 @@ export interface paths {
         };
         /**
          * Opt a lead out
-         * @description No more calls, text messages or e-mails go to its number: nothing goes out after the response to this request. The same as the other methods of this path. The response must not be cached. HEAD is refused.
+         * @description No more calls, text messages or e-mails go to its number from this offer or schedule, and with credentials that have `leads:update` from the whole company: nothing goes out after the response to this request. The same as the other methods of this path. The response must not be cached. HEAD is refused.
          */
         get: operations["optOutLeadByGet"];
         /**
          * Opt a lead out
-         * @description No more calls, text messages or e-mails go to its number: nothing goes out after the response to this request.
+         * @description No more calls, text messages or e-mails go to its number from this offer or schedule, and with credentials that have `leads:update` from the whole company: nothing goes out after the response to this request.
          */
         put: operations["optOutLead"];
         post?: never;
@@ -1804,7 +1804,7 @@ export interface paths {
         };
         /**
          * Show a lead by its number
-         * @description The live lead of a number at the offer or schedule with this `lead_token`, or else the most recent one. The token and the number are enough to read the lead.
+         * @description The live lead of a number at the offer or schedule with this `lead_token`, or else the most recent one. Without credentials beside the token, columns with personal data or money are null.
          */
         get: operations["showLeadByCallerNumber"];
         put?: never;
@@ -2372,7 +2372,7 @@ export interface paths {
         put?: never;
         /**
          * Create an endpoint
-         * @description `name`, `vanity_uri` and `offer_id` are required. With `has_auth_token` the endpoint gets a token that senders must present; the response contains it and it is never shown again.
+         * @description `name`, `vanity_uri` and `offer_id` are required. Unless `has_auth_token` is false, the endpoint gets a token that senders must present; the response contains it and it is never shown again.
          */
         post: operations["createInboundWebhook"];
         delete?: never;
@@ -3017,6 +3017,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/company": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the company
+         * @description The settings that hold for the company as a whole.
+         */
+        get: operations["showCompany"];
+        /**
+         * Change the company
+         * @description What is omitted stays as it is. Leads that were not contacted because of where they are do not start again by themselves.
+         */
+        put: operations["updateCompany"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/collections": {
         parameters: {
             query?: never;
@@ -3165,7 +3189,7 @@ export interface components {
          * @description A resource and what may be done with it.
          * @enum {string}
          */
-        Scope: "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyers:money" | "buyers:routing" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_groups:routing" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "calls:money" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "offers:money" | "offers:routing" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "outgoing_webhooks:read" | "outgoing_webhooks:create" | "outgoing_webhooks:update" | "outgoing_webhooks:delete" | "webhook_logs:read" | "webhook_logs:update" | "webhook_manual_fires:read" | "webhook_manual_fires:create" | "inbound_webhooks:read" | "inbound_webhooks:create" | "inbound_webhooks:update" | "inbound_webhooks:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "phone_numbers:routing" | "call_centers:read" | "call_centers:create" | "call_centers:update" | "call_centers:delete" | "agent_statuses:read" | "agent_statuses:create" | "agent_statuses:update" | "agent_statuses:delete" | "agents:read" | "agents:create" | "agents:update" | "agents:delete" | "agent_status_timestamps:read" | "agent_messages:read" | "agent_messages:create" | "agent_messages:update" | "agent_messages:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "users:read" | "users:create" | "users:update" | "users:delete" | "access_control_lists:read" | "access_control_lists:create" | "access_control_lists:update" | "access_control_lists:delete" | "change_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete" | "company_wide:update";
+        Scope: "company:read" | "company:update" | "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyers:money" | "buyers:routing" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_groups:routing" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "calls:money" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "offers:money" | "offers:routing" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "outgoing_webhooks:read" | "outgoing_webhooks:create" | "outgoing_webhooks:update" | "outgoing_webhooks:delete" | "webhook_logs:read" | "webhook_logs:update" | "webhook_manual_fires:read" | "webhook_manual_fires:create" | "inbound_webhooks:read" | "inbound_webhooks:create" | "inbound_webhooks:update" | "inbound_webhooks:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "phone_numbers:routing" | "call_centers:read" | "call_centers:create" | "call_centers:update" | "call_centers:delete" | "agent_statuses:read" | "agent_statuses:create" | "agent_statuses:update" | "agent_statuses:delete" | "agents:read" | "agents:create" | "agents:update" | "agents:delete" | "agent_status_timestamps:read" | "agent_messages:read" | "agent_messages:create" | "agent_messages:update" | "agent_messages:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "users:read" | "users:create" | "users:update" | "users:delete" | "access_control_lists:read" | "access_control_lists:create" | "access_control_lists:update" | "access_control_lists:delete" | "change_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete" | "company_wide:update";
         /**
          * @description Which columns the response has: `buyer`, the default, or `buyer_grid`, which adds foreign keys.
          * @enum {string}
@@ -4616,6 +4640,8 @@ export interface components {
             remove_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
             /** @description The buyer groups of the offer. Replaces all current ones. */
             buyer_group_ids?: components["schemas"]["RecordIds"];
+            /** @description What lead tokens of the offer and of its schedules may do without credentials of the company, among what the company allows. Null: all of that. */
+            lead_token_powers?: components["schemas"]["LeadTokenPower"][] | null;
             /** @description What callers hear first, when a carrier handles the call; null for nothing. */
             greeting_message?: string | null;
             fallback_type?: components["schemas"]["FallbackType"];
@@ -4694,6 +4720,8 @@ export interface components {
             unpaused_at?: components["schemas"]["Timestamp"];
             /** @description The token with which leads are submitted to the offer. Null in a response to `new`. */
             lead_token?: string | null;
+            /** @description What lead tokens of the offer and of its schedules may do without credentials of the company, among what the company allows. Null: all of that. */
+            lead_token_powers?: components["schemas"]["LeadTokenPower"][] | null;
             /** @description What callers hear first, when a carrier handles the call; null for nothing. */
             greeting_message?: string | null;
             fallback_type?: components["schemas"]["FallbackType"];
@@ -4776,7 +4804,7 @@ export interface components {
             duplicate_timeframe?: number;
         };
         /**
-         * @description Why a buyer does not get a call. When several reasons apply, the first in this order is given. `already_tried`: it was dialed for the same call before. `spacing`: the offer limits how often a buyer gets a call. `vetoed`: a pre-dial webhook refused it.
+         * @description Why a buyer does not get a call. When several reasons apply, the first in this order is given. `blacklisted`: the number is on the blacklist of the company, or blocked for the offer. `already_tried`: it was dialed for the same call before. `spacing`: the offer limits how often a buyer gets a call. `vetoed`: a pre-dial webhook refused it.
          * @enum {string}
          */
         SkipReason: "blacklisted" | "offer_paused" | "offer_suppressed" | "already_tried" | "not_previous_buyer" | "paused" | "group_paused" | "closed" | "suppressed" | "filter_unmet" | "cap_reached" | "concurrency_full" | "duplicate_caller" | "spacing" | "no_number" | "vetoed";
@@ -5950,9 +5978,11 @@ export interface components {
             traffic_source_id?: string | null;
             /** @description How long a buyer is held for a ping, and again for its post. */
             hold_seconds?: number | null;
+            /** @description How many buyers one address may hold here at once. A ping beyond that gets status 429, as does the sixth open one for the same caller. */
+            max_open_holds?: number | null;
             /** @description A paused endpoint accepts no pings and no posts. Buyers already held stay held until the hold expires, and can still be posted. */
             paused?: boolean;
-            /** @description Whether senders must present a token. `true` creates one if there is none; `false` removes it. */
+            /** @description Whether senders must present a token. `true` creates one if there is none; `false` removes it: then everybody who knows the address can hold your buyers. */
             has_auth_token?: boolean;
             /** @description Creates a new token. The previous one is refused from then on. */
             reset_auth_token?: boolean;
@@ -6019,6 +6049,8 @@ export interface components {
             traffic_source?: string | null;
             /** @description Seconds for which a buyer is held for a ping, and again for its post. */
             hold_seconds?: number;
+            /** @description How many buyers one address may hold here at once. */
+            max_open_holds?: number;
             /** @description Whether the endpoint accepts no pings and no posts. Buyers already held stay held until the hold expires, and can still be posted. */
             paused?: boolean;
             /** @description Whether senders must present a token. It is stored hashed and cannot be read. */
@@ -7231,12 +7263,20 @@ export interface components {
             blocked_at?: components["schemas"]["Timestamp"];
             /** @description When it was last taken off the blacklist; null if it never was. */
             unblocked_at?: components["schemas"]["Timestamp"];
-            /** @description Whether it has opted out: no calls, text messages or e-mails go to its leads. */
+            /** @description Whether it has opted out of the company: no calls, text messages or e-mails go to its leads. */
             opt_out?: boolean;
             /** @description When it last opted out; null if it never did. */
             opted_out_at?: components["schemas"]["Timestamp"];
             /** @description When it last opted in again; null if it never did. */
             opted_in_at?: components["schemas"]["Timestamp"];
+            /** @description Offers that block it, as a lead token asked: its calls to them are refused, and their leads are not contacted. */
+            blocked_offer_ids?: number[];
+            /** @description Schedules without an offer that do not contact it, as a lead token asked. */
+            blocked_schedule_ids?: number[];
+            /** @description Offers that it has opted out of, by their lead tokens. */
+            opt_out_offer_ids?: number[];
+            /** @description Schedules that it has opted out of, by their lead tokens. */
+            opt_out_schedule_ids?: number[];
             /** @description How many leads have its number, without deleted ones. */
             leads_count?: number;
             /** @description Calls to it. */
@@ -7586,13 +7626,13 @@ export interface components {
             /** @description Applies the data to all leads of this number at the offer or schedule, including those that have ended. */
             update_all_matching_leads?: boolean;
             /**
-             * @description `calls` applies the data to the calls of the lead too.
+             * @description `calls` applies the data to the calls of the lead too: with a lead token alone, to those of its offer or schedule from the last 30 days.
              * @enum {string|null}
              */
             apply_to?: "calls" | null;
             /** @description Removes the number from the company's blacklist. Needs an `auth_token` with the permission `leads:update`. */
             unblock_contact?: boolean;
-            /** @description `true` adds the number to the company's blacklist: its calls are refused and no outbound action is taken for it. */
+            /** @description `true` adds the number to the company's blacklist: its calls are refused and no outbound action is taken for it. With a lead token alone, this holds for the offer, or for a schedule without one; credentials with `leads:update` block it everywhere. */
             blocked?: boolean;
             /** @description Assigns a number of the company from which the lead is called; returned as `service_number_plain`. */
             assign_service_number?: boolean;
@@ -7648,7 +7688,7 @@ export interface components {
             offer_lead_token?: string;
             /** @description Of a schedule. */
             schedule_lead_token?: string;
-            /** @description Token of a user, for `unblock_contact`. */
+            /** @description Token of a user: for `unblock_contact`, to block everywhere, and to read all of the lead. */
             auth_token?: string;
         };
         /** @description Every key that is not named here becomes a token, like the keys of `data`: up to 200 of them, 64 kB in total. */
@@ -7776,12 +7816,12 @@ export interface components {
             human_status?: string;
             /** @description Whether `next_action_at` is set: something will be done for it. */
             has_next_action?: boolean;
-            /** @description Whether its number has opted out. */
+            /** @description Whether its number has opted out, of the company or of its offer or schedule. */
             opt_out?: boolean;
-            /** @description Dollars that buyers pay for its calls. */
-            revenue?: components["schemas"]["Money"];
-            /** @description Dollars that its traffic source is paid for its calls. */
-            payout?: components["schemas"]["Money"];
+            /** @description Dollars that buyers pay for its calls. Null in a response to a lead token without credentials. */
+            revenue?: number | null;
+            /** @description Dollars that its traffic source is paid for its calls. Null in a response to a lead token without credentials. */
+            payout?: number | null;
             /** @description Whether the traffic source is paid for one of its calls. */
             offer_converted?: boolean;
             /** @description Whether a buyer pays for one of its calls. */
@@ -7843,9 +7883,9 @@ export interface components {
             last_call_at?: components["schemas"]["Timestamp"];
             /** @description Whether it has not ended yet. */
             is_live?: boolean;
-            /** @description Whether its number is on the company's blacklist. */
+            /** @description Whether its number is on the company's blacklist, or blocked for its offer or schedule. */
             blocked?: boolean;
-            /** @description Its tokens. */
+            /** @description Its tokens. In a response to a lead token without credentials, those that the request has sent. */
             data?: {
                 [key: string]: unknown;
             };
@@ -7982,7 +8022,7 @@ export interface components {
              * @description Why it is not done.
              * @enum {string|null}
              */
-            blocked_by: "opt_out" | "blacklist" | "suppressed" | "paused" | "token_filter" | "no_email" | "no_number" | "no_open_hours" | null;
+            blocked_by: "opt_out" | "blacklist" | "suppressed" | "paused" | "token_filter" | "no_email" | "no_number" | "number_not_allowed" | "no_open_hours" | null;
             /** @description The reason in words. */
             message: string | null;
         };
@@ -8852,10 +8892,10 @@ export interface components {
             user_email?: string | null;
             /**
              * Format: int64
-             * @description The credentials.
+             * @description The credentials; null for a lead token.
              */
             access_token_id?: number | null;
-            /** @description The name of the credentials at that time. */
+            /** @description The name of the credentials at that time; of a lead token, its offer or schedule. */
             credentials?: string;
             /** @description `X-Request-Id` of the answer. */
             request_id?: string;
@@ -9038,6 +9078,66 @@ export interface components {
                 /** @description E-mail address of the user. */
                 email: string;
             } | null;
+        };
+        /**
+         * @description What a lead token opens by itself. `submit`: `POST /leads`. The next six are fields of that: `reschedule` is `restart_schedule`, `next_action_at` and callbacks; `replace` is `expire_existing` and `delete_existing`; `update_all` is `update_all_matching_leads`; `apply_to_calls` is `apply_to`; `block` is `blocked`; `assign_numbers` assigns numbers. Then the operations on the lead of one number: `opt_out`, `remove`, `move_to_end` and `read`.
+         * @enum {string}
+         */
+        LeadTokenPower: "submit" | "reschedule" | "replace" | "update_all" | "apply_to_calls" | "block" | "assign_numbers" | "opt_out" | "remove" | "move_to_end" | "read";
+        /** @description Two capital letters of ISO 3166, such as US. */
+        CountryCode: string;
+        /** @description The first digits of telephone numbers, country code first, without `+`. */
+        NumberPrefix: string;
+        CompanyUpdate: {
+            /** @description Name of the company. */
+            name?: string;
+            /** @description Telephone numbers without a country code are read as numbers of this country. */
+            country?: components["schemas"]["CountryCode"];
+            /** @description The countries whose numbers may be called and texted. Null: the company's own alone. Numbers at premium rates are refused in every country. */
+            contact_countries?: components["schemas"]["CountryCode"][] | null;
+            /** @description Numbers that begin with one of these may be called and texted too, wherever they are and whatever they cost: 1900, 979 or 882 open premium rates and satellites. */
+            contact_prefixes?: components["schemas"]["NumberPrefix"][];
+            /** @description What lead tokens may do without credentials of the company. Null: everything that there is. */
+            lead_token_powers?: components["schemas"]["LeadTokenPower"][] | null;
+        };
+        Company: {
+            /**
+             * Format: int64
+             * @description Id of the company.
+             */
+            id?: number;
+            /** @description Always `Company`. */
+            type?: string;
+            /**
+             * Format: uuid
+             * @description UUID of the company.
+             */
+            uuid?: string;
+            /** @description When the company was made. */
+            created_at?: components["schemas"]["Timestamp"];
+            /** @description When its settings last changed. */
+            updated_at?: components["schemas"]["Timestamp"];
+            /** @description Name of the company. */
+            name?: string;
+            /** @description Telephone numbers without a country code are read as numbers of this country. */
+            country?: string;
+            /** @description The countries whose numbers may be called and texted. Null: the company's own alone. Numbers at premium rates are refused in every country. */
+            contact_countries?: string[] | null;
+            /** @description Numbers that begin with one of these may be called and texted too, wherever they are and whatever they cost. */
+            contact_prefixes?: string[];
+            /** @description What lead tokens may do without credentials of the company. Null: everything that there is. */
+            lead_token_powers?: components["schemas"]["LeadTokenPower"][] | null;
+        };
+        CompanyReply: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            errors: components["schemas"]["NoErrors"];
+            /** @description The company, as it is after the request. */
+            company: components["schemas"]["Company"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
         };
         /** @description Which key of the response has the list, and how long it is. */
         CollectionMetadata: {
@@ -14499,6 +14599,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
@@ -14534,6 +14635,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
@@ -14569,6 +14671,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
@@ -14604,6 +14707,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
@@ -14639,6 +14743,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
@@ -14674,6 +14779,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
@@ -14709,6 +14815,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
@@ -14750,6 +14857,7 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
@@ -17658,6 +17766,75 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showCompany: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The company. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompanyReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateCompany: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompanyUpdate"];
+            };
+        };
+        responses: {
+            /** @description The company as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompanyReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];

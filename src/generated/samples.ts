@@ -3129,6 +3129,40 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
       "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/me\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
+  "showCompany": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/company"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.GET('/company');\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/company\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "updateCompany": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/company \\\n  -H 'Content-Type: application/json' \\\n  -d '{\n  \"contact_countries\": [\"US\", \"CA\"],\n  \"lead_token_powers\": [\n    \"submit\",\n    \"opt_out\",\n    \"remove\",\n    \"move_to_end\",\n    \"read\"\n  ]\n}'"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/company', {\n  body: {\n    contact_countries: ['US', 'CA'],\n    lead_token_powers: ['submit', 'opt_out', 'remove', 'move_to_end', 'read'],\n  },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/company\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"contact_countries\": [\"US\", \"CA\"],\n        \"lead_token_powers\": [\n            \"submit\",\n            \"opt_out\",\n            \"remove\",\n            \"move_to_end\",\n            \"read\",\n        ],\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
   "listCollections": [
     {
       "lang": "Shell",

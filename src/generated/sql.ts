@@ -1329,9 +1329,13 @@ export interface SqlTypes {
     row: {
       company_id: string | null;
       country: string | null;
+      contact_countries: string[] | null;
+      contact_prefixes: string[];
       offer_id: string | null;
       schedule_id: string | null;
       zone: string;
+      powers_of_company: string[] | null;
+      powers_of_offer: string[] | null;
     };
   };
   'http.find_number_owner': {
@@ -1561,7 +1565,7 @@ export interface SqlTypes {
       numbers: readonly (number | string | bigint)[] | string | null;
     };
     row: {
-      id: string;
+      caller_number: string;
     };
   };
   'leads.delete_leads': {
@@ -1629,6 +1633,35 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'leads.find_offer_of_schedule': {
+    params: {
+      company_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+    };
+    row: {
+      offer_id: string | null;
+    };
+  };
+  'leads.lift_blocks': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      caller_number: string;
+    };
+  };
+  'leads.lift_opt_outs': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      caller_number: string;
+    };
+  };
   'leads.load_lead_zone': {
     params: {
       company_id: number | string | bigint | null;
@@ -1646,6 +1679,8 @@ export interface SqlTypes {
     };
     row: {
       country: string | null;
+      contact_countries: string[] | null;
+      contact_prefixes: string[];
       zone: string | null;
     };
   };
@@ -1708,7 +1743,7 @@ export interface SqlTypes {
       numbers: readonly (number | string | bigint)[] | string | null;
     };
     row: {
-      id: string;
+      caller_number: string;
     };
   };
   'leads.opt_contacts_out': {
@@ -1718,7 +1753,7 @@ export interface SqlTypes {
       numbers: readonly (number | string | bigint)[] | string | null;
     };
     row: {
-      id: string;
+      caller_number: string;
     };
   };
   'leads.record_call_status': {
@@ -1753,6 +1788,28 @@ export interface SqlTypes {
     row: {
       last: string | null;
     };
+  };
+  'leads.restrict_at_offer': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      caller_number: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      blocked: boolean | null;
+      opt_out: boolean | null;
+    };
+    row: object;
+  };
+  'leads.restrict_in_schedule': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      caller_number: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      blocked: boolean | null;
+      opt_out: boolean | null;
+    };
+    row: object;
   };
   'leads.resume_leads': {
     params: {
@@ -1795,6 +1852,20 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'leads.stop_restricted_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      status: string | null;
+      now: Date | string | null;
+      event: string | null;
+      message: string | null;
+      details: string | object | null;
+    };
+    row: object;
+  };
   'leads.unblock_contacts': {
     params: {
       now: Date | string | null;
@@ -1802,7 +1873,7 @@ export interface SqlTypes {
       numbers: readonly (number | string | bigint)[] | string | null;
     };
     row: {
-      id: string;
+      caller_number: string;
     };
   };
   'leads.update_calls': {
@@ -1816,6 +1887,7 @@ export interface SqlTypes {
       offer_id: number | string | bigint | null;
       lead_id: number | string | bigint | null;
       all: boolean | null;
+      since: Date | string | null;
     };
     row: object;
   };
@@ -2026,6 +2098,14 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'offers.set_lead_token_powers': {
+    params: {
+      powers: readonly (string)[] | string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'outreach.abandon_calls': {
     params: {
       now: Date | string | null;
@@ -2195,6 +2275,22 @@ export interface SqlTypes {
       calls_90_days: number;
       call_uuid: string | null;
       total_duration: number | null;
+    };
+  };
+  'outreach.load_contactability': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      caller_numbers: readonly (number | string | bigint)[] | string | null;
+      offer_ids: readonly (number | string | bigint)[] | string | null;
+      schedule_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      place: number;
+      blocked: boolean;
+      opt_out: boolean;
+      country: string | null;
+      contact_countries: string[] | null;
+      contact_prefixes: string[];
     };
   };
   'outreach.load_offers': {
@@ -2687,6 +2783,14 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'people.lock_company': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
   'people.lock_generated_team_of_group': {
     params: {
       company_id: number | string | bigint | null;
@@ -2734,6 +2838,14 @@ export interface SqlTypes {
       number: number;
     };
   };
+  'people.read_company': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      record: string;
+    };
+  };
   'people.revoke_offer': {
     params: {
       company_id: number | string | bigint | null;
@@ -2750,12 +2862,38 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'people.update_company': {
+    params: {
+      fields: string | object | null;
+      contact_countries: readonly (string)[] | string | null;
+      contact_prefixes: readonly (string)[] | string | null;
+      lead_token_powers: readonly (string)[] | string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'phone.read_country': {
     params: {
       company_id: number | string | bigint | null;
     };
     row: {
       country: string;
+    };
+  };
+  'ping_post.count_open_holds': {
+    params: {
+      company_id: number | string | bigint | null;
+      inbound_webhook_id: number | string | bigint | null;
+      remote_ip: string | null;
+      now: Date | string | null;
+      replaces: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+    };
+    row: {
+      of_address: number;
+      of_caller: number;
+      next_end: Date | null;
     };
   };
   'ping_post.delete_expired_pings': {
@@ -2816,6 +2954,18 @@ export interface SqlTypes {
       bid_duration: number | null;
     };
   };
+  'ping_post.lock_holders': {
+    params: {
+      company_id: number | string | bigint | null;
+      inbound_webhook_id: number | string | bigint | null;
+      remote_ip: string | null;
+      caller_number: number | string | bigint | null;
+    };
+    row: {
+      of_address: string;
+      of_caller: string;
+    };
+  };
   'ping_post.lock_ping': {
     params: {
       company_id: number | string | bigint | null;
@@ -2846,6 +2996,7 @@ export interface SqlTypes {
       offer_id: number;
       traffic_source_id: number | null;
       hold_seconds: number;
+      max_open_holds: number;
       paused: boolean;
       maker_user_id: string | null;
       maker_team_ids: string[];
@@ -2920,6 +3071,7 @@ export interface SqlTypes {
       lead: unknown;
       previous_buyer_id: number | null;
       paid: unknown;
+      blocked_for_offer: boolean;
       blacklisted: boolean;
       previous_fleets: string[];
       calls_last: unknown;
@@ -3099,6 +3251,8 @@ export interface SqlTypes {
       ping_id: number | string | bigint | null;
       offer_id: number | string | bigint | null;
       caller_number: number | string | bigint | null;
+      inbound_webhook_id: number | string | bigint | null;
+      remote_ip: string | null;
       buyer_ids: readonly (number | string | bigint)[] | string | null;
       buyer_group_id: number | string | bigint | null;
       slots: string | object | null;

@@ -72,7 +72,7 @@ async function receive(
   const { authenticator, limits } = pipeline;
   const admit = async (sender: Authenticated) => {
     res.locals.caller = sender.caller;
-    await limits.take(sender, res);
+    await limits.take(sender, { operation, ip: req.ip ?? '', res });
     authorize(sender.caller, operation);
     return sender;
   };
@@ -124,9 +124,9 @@ interface Run {
 /** Runs the handler with its entry in the change log, and replies. */
 async function runAndReply(request: Run, pipeline: Pipeline): Promise<void> {
   const { operation, handler, req, res, call } = request;
-  const { params, body, caller, ip } = call;
+  const { params, body, caller, owner, ip } = call;
   const ids = { request_id: req.id, client_request_id: req.client_id ?? null };
-  const write = { operation, caller, params, body, ...ids, ip };
+  const write = { operation, caller, owner, params, body, ...ids, ip };
   const run = (db: Call<OperationId>['db']) =>
     pipeline.changes.logging(db, write, (within) => handler({ ...call, db: within }));
   const key = operation.method === 'post' ? req.get('Idempotency-Key') : undefined;

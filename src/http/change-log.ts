@@ -1,12 +1,13 @@
-import type { Operation } from '../contract';
+import { facets, type Operation } from '../contract';
 import { withContext, type Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import type { Caller } from './auth/caller';
+import type { LeadOwner } from './auth/lead-tokens';
 import { changedColumns, requestedChanges, type Fields } from './changed-columns';
 import { recordChange, type Change } from './record-change';
 import { Json } from './reply';
 
-// Every write with credentials of the company passes through here: the record before it is compared
+// Every write with credentials of the company, or by a lead token, passes through here: the record before it is compared
 // with the record in the reply, both as the contract shows them, and the difference is logged in
 // the transaction of the write.
 
@@ -14,6 +15,8 @@ import { Json } from './reply';
 export interface Write {
   operation: Operation;
   caller: Caller;
+  /** The offer or schedule of the lead token. */
+  owner?: LeadOwner | undefined;
   params: Record<string, unknown>;
   body: unknown;
   request_id: string;
@@ -30,16 +33,30 @@ export interface ChangeLog {
 }
 
 /**
- * Whether an operation is logged: a write with credentials of the company. Requests of carriers and
- * sellers, and those of lead tokens, have logs of their own.
+ * Whether an operation is logged: a write with credentials of the company or a lead token. Requests
+ * of carriers and sellers have logs of their own.
  */
-export const isLogged = ({ method, credentials, unlogged }: Operation): boolean =>
-  method !== 'get' && credentials === 'account' && !unlogged;
+export const isLogged = ({ method, effect, credentials, unlogged }: Operation): boolean =>
+  (method !== 'get' || effect) &&
+  (credentials === 'account' || credentials === 'lead_token') &&
+  !unlogged;
+
+/**
+ * Whether a submission asks for nothing but to take the lead. Thousands come in a minute: the lead's
+ * own history has each, with its address.
+ */
+function isPlainSubmission({ operation, body }: Write): boolean {
+  if (operation.power !== 'submit' || !operation.body) return false;
+  const { properties } = facets(operation.body);
+  return Object.entries((body ?? {}) as Fields).every(
+    ([name, value]) => !value || !properties[name]?.['x-power'],
+  );
+}
 
 export function changeLog(clock: () => Date): ChangeLog {
   return {
     logging: async (db, write, handle) => {
-      if (!isLogged(write.operation)) return handle(db);
+      if (!isLogged(write.operation) || isPlainSubmission(write)) return handle(db);
       const before: Fields[] = [];
       const after: Fields[] = [];
       const logged = withContext(db, {
@@ -68,6 +85,10 @@ export function changeLog(clock: () => Date): ChangeLog {
   };
 }
 
+/** A lead that is removed by its token has left its schedule: it is not deleted. */
+const actionOf = ({ method, power }: Operation): Change['action'] =>
+  (power ? undefined : ACTIONS[method]) ?? 'update';
+
 interface Written {
   /** The records that were read before they were changed, and as they are now. */
   before: Fields[];
@@ -94,7 +115,7 @@ function entryOf(write: Write, { before, after: all, reply, now }: Written): Cha
     created_at: now,
     record_type: String(after?.type ?? resourceOf(operation)),
     record_id: typeof after?.id === 'number' ? after.id : null,
-    action: is_new ? 'create' : (ACTIONS[operation.method] ?? 'update'),
+    action: is_new ? 'create' : actionOf(operation),
     operation: operation.id,
     changes:
       after && (earlier || is_new)
@@ -102,13 +123,19 @@ function entryOf(write: Write, { before, after: all, reply, now }: Written): Cha
         : requestedChanges(write),
     user_id: caller.user_id,
     user_email: caller.user_email,
-    access_token_id: caller.access_token_id,
-    credentials: caller.name,
+    access_token_id: caller.access_token_id === 0n ? null : caller.access_token_id,
+    credentials: caller.access_token_id === 0n ? tokenName(write.owner) : caller.name,
     request_id,
     client_request_id,
     ip,
   };
 }
+
+/** What the log calls a lead token: the token itself is as good as a key. */
+const tokenName = (owner: LeadOwner | undefined): string =>
+  owner?.schedule_id === null
+    ? `Lead token of offer ${owner.offer_id}`
+    : `Lead token of schedule ${owner?.schedule_id}`;
 
 /** The record in a reply. */
 function recordIn(reply: unknown): Fields | undefined {

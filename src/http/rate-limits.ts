@@ -1,44 +1,152 @@
 import type { Response } from 'express';
+import type { Operation } from '../contract';
 import type { Decision, RateLimitCounter, Subject } from '../db/rate-limit-counter';
 import { HttpProblem } from '../errors';
+import { networkOf } from './auth/address';
+import type { Caller } from './auth/caller';
+import type { LeadOwner } from './auth/lead-tokens';
 import type { Authenticated } from './auth/scheme';
+import { freeRequests, type FreeRequests } from './free-requests';
+
+// Requests count against their credentials. A lead token is public, and the address of sellers'
+// endpoints is easily known: there requests also count against the address that they come from, and
+// at a lead token against the number that they are about.
+
+/** A request that is counted. */
+export interface Counted {
+  operation: Pick<Operation, 'power'>;
+  ip: string;
+  /** Takes the RateLimit headers. */
+  res: Response;
+}
 
 export interface RateLimits {
   /**
    * Counts a request against its credentials and sends the RateLimit headers. Throws 429 when none
-   * is left. Returns a promise only when the database must be asked.
+   * is left. Returns a promise only when the database may have to be asked.
    */
-  take(sender: Authenticated, res: Response): void | Promise<void>;
+  take(sender: Authenticated, request: Counted): void | Promise<void>;
+  /** Counts a request by lead token alone against the number that it is about. Throws 429. */
+  takeNumber(request: OfNumber): Promise<void>;
   close(): Promise<void>;
+}
+
+interface OfNumber {
+  owner: Pick<LeadOwner, 'company_id' | 'token'>;
+  caller: Pick<Caller, 'access_token_id'>;
+  /** E.164 digits. */
+  number: number;
+}
+
+/** Requests in a window; 0 for no limit. */
+interface Limits {
+  credential: number;
+  /** Submissions by a lead token. */
+  lead_token: number;
+  /** Requests of an address at an endpoint of sellers. */
+  seller: number;
 }
 
 export interface RateLimitOptions {
   counter: RateLimitCounter;
-  /** Requests in a window, by credential and by lead token; 0 for no limit. */
-  limits: { credential: number; lead_token: number };
+  limits: Limits;
   window_seconds: number;
 }
 
+/** Requests by lead token about one number. */
+const MAX_OF_NUMBER = 60;
+
 export function rateLimits({ counter, limits, window_seconds }: RateLimitOptions): RateLimits {
+  const free = freeRequests(window_seconds * 1000);
+  const takeAll = async (limited: readonly Limited[], res: Response | undefined) => {
+    let fewest = Infinity;
+    for (const each of limited) {
+      const decision = await takeOne(each, counter, free);
+      if (!decision) continue;
+      const policy = { ...each, window_seconds };
+      if (decision.remaining < fewest && res) setHeaders(res, policy, decision);
+      fewest = Math.min(fewest, decision.remaining);
+      if (!decision.allowed) throw tooMany(policy, decision);
+    }
+  };
   return {
-    take: (sender, res) => {
-      const subject = subjectOf(sender, limits);
-      if (!subject) return;
+    take: (sender, request) => {
+      const { res } = request;
+      const { company_id, access_token_id } = sender.caller;
+      if (access_token_id === 0n)
+        return takeAll(limitsWithoutCredentials(sender, request, limits), res);
+      const { credential: limit } = limits;
+      if (limit === 0) return;
+      const policy = { limit, window_seconds };
       const apply = (decision: Decision) => {
-        const policy = { limit: subject.limit, window_seconds };
         setHeaders(res, policy, decision);
         if (!decision.allowed) throw tooMany(policy, decision);
       };
-      const decision = counter.take(subject);
+      const decision = counter.take({ company_id, name: `access_token:${access_token_id}`, limit });
       return decision instanceof Promise ? decision.then(apply) : apply(decision);
+    },
+    takeNumber: async ({ owner, caller, number }) => {
+      if (caller.access_token_id !== 0n || limits.lead_token === 0) return;
+      const { company_id, token } = owner;
+      const name = `lead_token:${token}:number:${number}`;
+      const limit = Math.min(MAX_OF_NUMBER, limits.lead_token);
+      await takeAll([{ company_id, name, limit, of: 'for this number' }], undefined);
     },
     close: () => counter.close(),
   };
 }
 
+/** A subject, with words for what is limited if that is not the credentials. */
+interface Limited extends Subject {
+  of?: string;
+}
+
+/**
+ * Most addresses and numbers send little: what is limited for one of them asks the database only
+ * after a few requests that this process allows by itself.
+ */
+function takeOne(
+  { of, ...subject }: Limited,
+  counter: RateLimitCounter,
+  free: FreeRequests,
+): Decision | undefined | Promise<Decision> {
+  if (!of) return counter.take(subject);
+  const { allowed, rest } = free.take(subject);
+  return allowed ? undefined : counter.take({ ...subject, limit: rest });
+}
+
+/**
+ * What requests without credentials of the company count against. First the address, so that its
+ * refused requests use up nothing of what others need. Submissions have a limit of their own: no
+ * flood of other requests keeps leads out. Requests of carriers are not limited.
+ */
+function limitsWithoutCredentials(
+  { caller: { company_id }, owner, webhook }: Authenticated,
+  { operation, ip }: Counted,
+  { lead_token, seller }: Limits,
+): Limited[] {
+  const of = 'for this address';
+  const from = networkOf(ip);
+  if (owner && lead_token > 0) {
+    const is_submission = operation.power === 'submit';
+    const name = `lead_token:${owner.token}${is_submission ? '' : ':others'}`;
+    const limit = is_submission ? lead_token : quarter(lead_token);
+    return [
+      { company_id, name: `${name}:${from}`, limit: quarter(limit), of },
+      { company_id, name, limit },
+    ];
+  }
+  if (webhook && seller > 0)
+    return [{ company_id, name: `inbound_webhook:${webhook.id}:${from}`, limit: seller, of }];
+  return [];
+}
+
+const quarter = (limit: number): number => Math.ceil(limit / 4);
+
 interface Policy {
   limit: number;
   window_seconds: number;
+  of?: string;
 }
 
 const secondsLeft = ({ resets_in_ms }: Decision): number => Math.ceil(resets_in_ms / 1000);
@@ -48,30 +156,12 @@ function setHeaders(res: Response, { limit, window_seconds }: Policy, decision: 
   res.setHeader('RateLimit', `"default";r=${decision.remaining};t=${secondsLeft(decision)}`);
 }
 
-function tooMany({ limit, window_seconds }: Policy, decision: Decision): HttpProblem {
+function tooMany({ limit, window_seconds, of }: Policy, decision: Decision): HttpProblem {
   const seconds = secondsLeft(decision);
   return new HttpProblem(
     'rate_limited',
-    `The limit of ${limit} requests in ${window_seconds} seconds is used up.` +
+    `The limit of ${limit} requests in ${window_seconds} seconds${of ? ` ${of}` : ''} is used up.` +
       ` It resets in ${seconds} seconds.`,
     { headers: { 'Retry-After': String(Math.max(1, seconds)) } },
   );
-}
-
-/**
- * What a request counts against: the lead token if the operation needs one, otherwise the
- * credentials. Requests of carriers and to inbound webhooks are not limited.
- */
-function subjectOf(
-  { caller, owner }: Authenticated,
-  { credential, lead_token }: RateLimitOptions['limits'],
-): Subject | undefined {
-  const { company_id, access_token_id } = caller;
-  if (owner)
-    return lead_token === 0
-      ? undefined
-      : { company_id, name: `lead_token:${owner.token}`, limit: lead_token };
-  return access_token_id === 0n || credential === 0
-    ? undefined
-    : { company_id, name: `access_token:${access_token_id}`, limit: credential };
 }

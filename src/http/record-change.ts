@@ -16,7 +16,8 @@ export interface Change {
   changes: ChangedColumns;
   user_id: bigint | null;
   user_email: string | null;
-  access_token_id: bigint;
+  /** Null for a lead token. */
+  access_token_id: bigint | null;
   /** Name of the credentials. */
   credentials: string;
   request_id: string;

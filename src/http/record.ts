@@ -3,7 +3,7 @@ import { fieldsOf, stillColumns, type Projection } from '../db/projection';
 import { identify, type Reference } from '../db/records';
 import { notVisible } from '../db/access-scope';
 import { withContext, type Db } from '../db/tenant';
-import { notFound, HttpProblem } from '../errors';
+import { notFound, HttpProblem, staleChecksum } from '../errors';
 import { Json, NotModified } from './reply';
 import { suggestionFor } from './suggestion';
 import { recordTemplate } from '../db/record-statements';
@@ -20,7 +20,7 @@ interface RecordEnvelope {
   errors: Record<never, never>;
   checksum: string;
 }
-type RecordReply<P extends Projection, Extra = unknown> = Json<
+type RecordReply<P extends Pick<Projection, 'singular'>, Extra = unknown> = Json<
   RecordEnvelope & { metadata: { root: string } } & { [R in P['singular']]: never } & Extra
 >;
 
@@ -31,12 +31,17 @@ export interface RecordOptions<P extends Projection> {
   serializer?: string | undefined;
   /** Only these; all when absent. */
   columns?: readonly string[] | undefined;
+  /** Whether the reader has nothing but a lead token, and has sent nothing of the record. */
+  by_token?: boolean;
 }
+
+/** What the request of a reader by lead token has sent of the record. */
+const NOTHING_SENT = '{}';
 
 const checksumOf = (record: string): string => createHash('md5').update(record).digest('hex');
 
 /** A record's envelope around its JSON; `status` is the contract's for the operation. */
-export function recordReply<P extends Projection, Extra extends object>(
+export function recordReply<P extends Pick<Projection, 'singular'>, Extra extends object>(
   projection: P,
   record: string,
   {
@@ -66,9 +71,11 @@ async function read<P extends Projection>(
     grid: isGrid(serializer),
     external: isExternal(serializer),
     limited: db.accessScope !== undefined,
+    by_token: options.by_token ?? false,
   });
+  const common = { company_id: db.company_id, now: now.toISOString(), sent: NOTHING_SENT };
   const rows = await db.query<{ record: string }>(
-    template({ company_id: db.company_id, now: now.toISOString(), ...db.accessScope, ...values }),
+    template({ ...common, ...db.accessScope, ...values }),
   );
   if (!rows[0]) throw notFound();
   return rows[0].record;
@@ -168,8 +175,8 @@ export async function requireVisible(db: Db, { plural }: Projection, id: bigint)
 }
 
 /** Whether a record is read as the change log compares it: all default columns, unrestricted. */
-const isWhole = ({ db, serializer }: RecordOptions<Projection>): boolean =>
-  !db.accessScope && !isExternal(serializer);
+const isWhole = ({ db, serializer, by_token }: RecordOptions<Projection>): boolean =>
+  !db.accessScope && !isExternal(serializer) && !by_token;
 const whole = <P extends Projection>({
   db,
   now,
@@ -207,10 +214,5 @@ export async function requireUnchanged<P extends Projection>(
   }
   if (if_match === undefined || if_match === '*') return;
   const record = await readRecord(options, reference);
-  if (checksumOf(record) !== if_match) {
-    throw new HttpProblem(
-      'stale_checksum',
-      'The record has changed since the checksum in If-Match was read. Read the record again.',
-    );
-  }
+  if (checksumOf(record) !== if_match) throw staleChecksum();
 }

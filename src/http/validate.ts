@@ -1,6 +1,6 @@
 import type { Application, Request, RequestHandler, Response } from 'express';
 import { middleware } from 'express-openapi-validator';
-import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { BASE_PATH, contract, type ContractDocument, type Operation } from '../contract';
 import { isMailAddress, parseMailbox } from '../mail/address';
 import { parseRange } from '../time/opening-hours';
@@ -52,6 +52,11 @@ export const FORMATS: Record<string, Format> = {
     allowed:
       'must be a possible telephone number as + and digits, such as +13105550123,' +
       ' or a SIP address such as sip:desk@example.com',
+  },
+  country: {
+    type: 'string',
+    validate: isSupportedCountry,
+    allowed: 'must be the two capital letters of a country, such as US',
   },
   // Parsed by the operation, whose reply says for each text why it is not a number.
   telephone: { type: 'string', validate: () => true, allowed: 'must be a telephone number' },

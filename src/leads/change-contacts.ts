@@ -1,5 +1,6 @@
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
+import { LIFT_BLOCKS, LIFT_OPT_OUTS } from './queries/restrict-contact';
 import {
   ADD_CONTACTS,
   BLOCK_CONTACTS,
@@ -26,9 +27,13 @@ const CHANGES = {
   opt_in: { contacts: OPT_CONTACTS_IN, leads: RESUME_LEADS, status: 'opt_out', event: 'opted_in' },
 } as const;
 
+/** What a change lifts at the offers and schedules where lead tokens asked for it. */
+const LIFTS = { unblock: LIFT_BLOCKS, opt_in: LIFT_OPT_OUTS, block: null, opt_out: null } as const;
+
 /**
- * Blocks or unblocks numbers, or opts them out or in, and stops or resumes their live leads.
- * Returns how many contacts changed. `message` goes to the histories of the leads.
+ * Blocks or unblocks numbers, or opts them out or in, for the whole company, and stops or resumes
+ * their live leads. Returns how many contacts changed. `message` goes to the histories of the
+ * leads.
  *
  * Must run in a transaction. Contacts are locked before leads, as outreach does before it sends:
  * the change waits for a message that is being sent, and none is sent after the commit.
@@ -42,11 +47,22 @@ export async function changeContacts(
   if (numbers.length === 0) return 0;
   const sorted = [...new Set(numbers)].sort((a, b) => a - b);
   const { contacts, leads, status, event } = CHANGES[change];
-  const uuids = sorted.map(() => uuidv7(now.getTime()));
-  await sql(ADD_CONTACTS, { numbers: sorted, uuids, now });
-  // A statement of its own: the update below must see what other transactions have committed.
-  await sql(LOCK_CONTACTS, { numbers: sorted });
+  await lockContacts(sql, sorted, now);
   const changed = await sql(contacts, { numbers: sorted, now });
+  const lift = LIFTS[change];
+  const lifted = lift ? await sql(lift, { numbers: sorted, now }) : [];
   await sql(leads, { numbers: sorted, status, event, message, now });
-  return changed.length;
+  return new Set([...changed, ...lifted].map(({ caller_number }) => caller_number)).size;
+}
+
+/** Locks the contacts of numbers, in their order; adds those that do not exist. */
+export async function lockContacts(
+  sql: Db['sql'],
+  numbers: readonly number[],
+  now: Date,
+): Promise<void> {
+  const uuids = numbers.map(() => uuidv7(now.getTime()));
+  await sql(ADD_CONTACTS, { numbers, uuids, now });
+  // A statement of its own: what follows must see what other transactions have committed.
+  await sql(LOCK_CONTACTS, { numbers });
 }

@@ -1,14 +1,22 @@
 import { commonColumns, type Projection } from '../db/projection';
 
 /** The first filled of several tokens with the same meaning. */
-const token = (...names: string[]) =>
-  `nullif(coalesce(${names.map((name) => `t.data->>'${name}'`).join(', ')}), '')`;
-const NAME_TOKENS = `coalesce(
-  t.data->>'full_name',
-  t.data->>'name',
-  coalesce(t.data->>'first_name', '') || ' ' || coalesce(t.data->>'last_name', '')
+const token =
+  (...names: string[]) =>
+  (row: 't' | 'sent') =>
+    `nullif(coalesce(${names.map((name) => `${row}.data->>'${name}'`).join(', ')}), '')`;
+const nameTokens = (row: 't' | 'sent') => `coalesce(
+  ${row}.data->>'full_name',
+  ${row}.data->>'name',
+  coalesce(${row}.data->>'first_name', '') || ' ' || coalesce(${row}.data->>'last_name', '')
 )`;
-const full_name = `nullif(trim(${NAME_TOKENS}), '')`;
+const fullName = (row: 't' | 'sent') => `nullif(trim(${nameTokens(row)}), '')`;
+const menuName = (row: 't' | 'sent') =>
+  `nullif(concat_ws(' ', ${fullName(row)}, '(+' || t.caller_number || ')'), '')`;
+const country = token('country', 'country_code');
+const state_province = token('state_province', 'state', 'province', 'region');
+const zip_postal_code = token('zip_postal_code', 'zip', 'zip_code', 'postal_code');
+const CALLER_ID = `'+' || t.caller_number`;
 
 const STATUSES: Record<string, string> = {
   queue: 'Waiting for a call',
@@ -39,24 +47,47 @@ export const leadProjection = {
   plural: 'leads',
   joins: {
     k: 'LEFT JOIN contacts k ON k.company_id = t.company_id AND k.caller_number = t.caller_number',
+    r: `LEFT JOIN LATERAL (
+      SELECT bool_or(x.blocked) AS blocked, bool_or(x.opt_out) AS opt_out
+      FROM contact_restrictions x
+      WHERE x.company_id = t.company_id AND x.caller_number = t.caller_number
+        AND (x.offer_id = t.offer_id OR x.schedule_id = t.schedule_id)
+    ) r ON true`,
+    sent: `CROSS JOIN jsonb_to_record({sent}::jsonb) AS sent(
+      data jsonb, email text, remote_ip text, zones text[]
+    )`,
+  },
+  // The number is in every request by lead token.
+  sent: {
+    context_menu_name: menuName('sent'),
+    name: fullName('sent'),
+    caller_id: CALLER_ID,
+    email: 'sent.email',
+    full_name: fullName('sent'),
+    country: country('sent'),
+    state_province: state_province('sent'),
+    zip_postal_code: zip_postal_code('sent'),
+    time_zone: 'sent.zones[1]',
+    remote_ip: 'sent.remote_ip',
+    data: `coalesce(sent.data, '{}')`,
   },
   fulltext: `lower(
     coalesce(t.caller_number::text, '') || E'\\n' || coalesce(t.email, '')
-    || E'\\n' || ${NAME_TOKENS}
+    || E'\\n' || ${nameTokens('t')}
   )`,
   columns: {
     ...commonColumns('leads'),
     type: `'Lead'`,
-    context_menu_name: `nullif(concat_ws(' ', ${full_name}, '(+' || t.caller_number || ')'), '')`,
-    name: full_name,
-    caller_id: `'+' || t.caller_number`,
+    context_menu_name: menuName('t'),
+    name: fullName('t'),
+    caller_id: CALLER_ID,
     email: true,
-    full_name,
+    full_name: fullName('t'),
     contact_field_type: true,
     expires_in: true,
-    country: token('country', 'country_code'),
-    state_province: token('state_province', 'state', 'province', 'region'),
-    zip_postal_code: token('zip_postal_code', 'zip', 'zip_code', 'postal_code'),
+    country: country('t'),
+    state_province: state_province('t'),
+    zip_postal_code: zip_postal_code('t'),
     time_zone: 't.zones[1]',
     sub_id: true,
     offer_id: true,
@@ -66,7 +97,7 @@ export const leadProjection = {
       .map(([status, words]) => `WHEN '${status}' THEN '${words}'`)
       .join(' ')} ELSE t.status END`,
     has_next_action: `${NEXT_ACTION_AT} IS NOT NULL`,
-    opt_out: 'coalesce(k.opt_out, false)',
+    opt_out: 'coalesce(k.opt_out, false) OR coalesce(r.opt_out, false)',
     revenue: 'coalesce(t.revenue, 0)',
     payout: 'coalesce(t.payout, 0)',
     offer_converted: 'coalesce(t.offer_converted, false)',
@@ -89,7 +120,7 @@ export const leadProjection = {
     next_action_at: NEXT_ACTION_AT,
     last_call_at: true,
     is_live: 'coalesce(t.is_live, true)',
-    blocked: 'coalesce(k.blocked, false)',
+    blocked: 'coalesce(k.blocked, false) OR coalesce(r.blocked, false)',
     data: `coalesce(t.data, '{}')`,
     contact_id: 'k.id',
     next_schedule_action_id: `(

@@ -11,6 +11,14 @@ import { recordHandlers } from '../http/record-handlers';
 // Contacts: what the company knows of a number, including the blacklist and opt-outs. A contact is
 // locked before the leads of its number.
 
+/** Offers or schedules that do not contact the number, as their lead tokens asked. */
+const restrictedAt = (what: 'blocked' | 'opt_out', owner: 'offer' | 'schedule') => `ARRAY(
+  SELECT x.${owner}_id FROM contact_restrictions x
+  WHERE x.company_id = t.company_id AND x.caller_number = t.caller_number
+    AND x.${what} AND x.${owner}_id IS NOT NULL
+  ORDER BY 1
+)`;
+
 export const projection = {
   schema: 'Contact',
   singular: 'contact',
@@ -27,6 +35,10 @@ export const projection = {
     opt_out: true,
     opted_out_at: true,
     opted_in_at: true,
+    blocked_offer_ids: restrictedAt('blocked', 'offer'),
+    blocked_schedule_ids: restrictedAt('blocked', 'schedule'),
+    opt_out_offer_ids: restrictedAt('opt_out', 'offer'),
+    opt_out_schedule_ids: restrictedAt('opt_out', 'schedule'),
     leads_count: `(
       SELECT count(*)
       FROM leads l

@@ -3,50 +3,67 @@ import { leadProjection as projection } from './columns';
 import { possible } from '../phone/caller-number';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
-import type { LeadOwner } from '../http/auth/lead-tokens';
+import type { Caller } from '../http/auth/caller';
+import { actsForCompany, type LeadOwner } from '../http/auth/lead-tokens';
 import type { Handlers } from '../http/handlers';
 import { Json } from '../http/reply';
-import { show, written } from '../http/record';
+import { requireUnchanged, show, written } from '../http/record';
 import { numberReader } from '../phone/parse-number';
 import { notFound } from '../errors';
 import { moveToEnd, removeLead } from './end-lead';
 import { findLead } from './lead-owner';
+import { restrictContact } from './restrict-contact';
+import { readsByToken } from './token-powers';
 
 interface Request {
   params: { caller_id: string };
   query: { serializer?: string };
   db: Db;
   owner: LeadOwner | undefined;
+  caller: Caller;
+  ip: string;
 }
 
-type Change = (db: Db, lead: { id: bigint; number: number }, now: Date) => Promise<unknown>;
+interface Asked {
+  id: bigint;
+  number: number;
+  now: Date;
+  request: Request;
+}
+type Change = (db: Db, asked: Asked) => Promise<unknown>;
 
 const NO_STORE = { 'Cache-Control': 'no-store' };
 
 /** What a lead token permits: to read, opt out, remove or finish the lead of one number. */
-export const leadCallers = ({ clock }: Deps) => {
+export const leadCallers = ({ clock, limits }: Deps) => {
   const act = (change: Change) => async (request: Request) => {
-    const { params, query, db, owner } = request;
-    const number = numberOf(owner!, params.caller_id, 'caller_id');
+    const { params, query, db, caller } = request;
+    const owner = request.owner!;
+    const number = numberOf(owner, params.caller_id, 'caller_id');
+    await limits.takeNumber({ owner, caller, number });
     const now = clock();
     const id = await db.transaction(async (tx) => {
-      const found = await findLead(tx, owner!, number);
+      const found = await findLead(tx, owner, number);
       if (found === undefined) throw notFound();
-      await change(tx, { id: found, number }, now);
+      await requireUnchanged({ db: tx, now, projection, if_match: undefined }, String(found));
+      await change(tx, { id: found, number, now, request });
       return found;
     });
-    return written({ db, now, projection, serializer: query.serializer }, id);
+    const by_token = await readsByToken(db, caller, id);
+    return written({ db, now, projection, serializer: query.serializer, by_token }, id);
   };
   /** The same by GET, whose response must not be cached on the way. */
   const byGet = (handler: ReturnType<typeof act>) => async (request: Request) => {
     const { text, headers } = await handler(request);
     return new Json<never>(text, { ...headers, ...NO_STORE });
   };
-  const optOut = act((db, { number }, now) =>
-    changeContacts(db, 'opt_out', [number], { now, message: 'asked for by lead_token' }),
+  const optOut = act((db, { number, now, request: { owner, caller, ip } }) =>
+    actsForCompany(caller)
+      ? changeContacts(db, 'opt_out', [number], { now, message: 'asked for by lead_token' })
+      : restrictContact(db, { change: 'opt_out', number, owner: owner!, now, ip }),
   );
-  const remove = act((db, { id }, now) => removeLead(db, id, now));
-  const toEnd = act((db, { id }, now) => moveToEnd(db, id, now));
+  const remove = act((db, { id, now }) => removeLead(db, id, now));
+  const toEnd = act((db, { id, now }) => moveToEnd(db, id, now));
   return {
     optOutLead: optOut,
     optOutLeadByGet: byGet(optOut),
@@ -56,15 +73,14 @@ export const leadCallers = ({ clock }: Deps) => {
     moveLeadToEnd: toEnd,
     moveLeadToEndByPost: toEnd,
 
-    showLeadByCallerNumber: async ({ params, query, db, owner, if_none_match }) => {
-      const id = await findLead(
-        db,
-        owner!,
-        numberOf(owner!, params.caller_number, 'caller_number'),
-      );
+    showLeadByCallerNumber: async ({ params, query, db, owner, caller, if_none_match }) => {
+      const number = numberOf(owner!, params.caller_number, 'caller_number');
+      await limits.takeNumber({ owner: owner!, caller, number });
+      const id = await findLead(db, owner!, number);
       if (id === undefined) throw notFound();
-      const { serializer, columns } = query;
-      return show({ db, now: clock(), projection, serializer, columns, if_none_match }, String(id));
+      const by_token = await readsByToken(db, caller, id);
+      const options = { ...query, db, now: clock(), projection, if_none_match, by_token };
+      return show(options, String(id));
     },
   } satisfies Partial<Handlers>;
 };

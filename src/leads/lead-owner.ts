@@ -14,6 +14,8 @@ export interface Owner {
   country: string;
   /** IANA zone of leads whose own zone is unknown. */
   zone: string;
+  contact_countries: readonly string[] | null;
+  contact_prefixes: readonly string[];
 }
 
 interface NamedOwner {
@@ -37,8 +39,8 @@ export async function findOwner(
   const offer_id = await idOf('offers', offer, 'offer_id');
   const schedule_id = await idOf('schedules', schedule, 'schedule_id');
   const [row] = await db.sql(LOAD_OWNER, { offer_id, schedule_id });
-  const { country, zone } = row!;
-  return { offer_id, schedule_id, country, zone: ianaName(zone ?? '') ?? 'UTC' };
+  const { zone, ...policy } = row!;
+  return { offer_id, schedule_id, ...policy, zone: ianaName(zone ?? '') ?? 'UTC' };
 }
 
 /** The id of the lead of a number at an owner: the live one, else the last one. */

@@ -3,14 +3,15 @@ import { leadProjection as projection, NEXT_ACTION_AT } from './columns';
 import { byReference } from '../db/records';
 import type { Deps } from '../deps';
 import type { Caller } from '../http/auth/caller';
+import { actsForCompany } from '../http/auth/lead-tokens';
 import type { Call, Handlers } from '../http/handlers';
 import type { Filters } from '../http/filters';
 import { list } from '../http/list';
-import { isExternal, isGrid, recordReply, requireVisible, requireUnchanged } from '../http/record';
+import { isExternal, isGrid, recordReply, requireVisible } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
-import { numberReader } from '../phone/parse-number';
 import { deleteLead } from './end-lead';
-import { findLead, findOwner } from './lead-owner';
+import { findOwner } from './lead-owner';
+import { logEarlier, numberOf, submitByToken } from './submit-by-token';
 import { submitLead, type SubmittedLead } from './submit-lead';
 import { updateContactOfLead, updateLead } from './update-lead';
 import { type SortKey } from '../db/list-statements';
@@ -28,9 +29,22 @@ const orders: Record<string, SortKey> = {
   email: { sql: 't.email', type: 'text', nullable: true },
 };
 
-const HAS_OPTED_OUT =
-  'EXISTS (SELECT FROM contacts x WHERE x.company_id = t.company_id ' +
-  'AND x.caller_number = t.caller_number AND x.opt_out)';
+/** Of the company, or of the lead's offer or schedule. */
+const HAS_OPTED_OUT = `EXISTS (
+  SELECT
+  FROM (
+    SELECT c.company_id, c.caller_number, true AS everywhere, NULL AS offer_id, NULL AS schedule_id
+    FROM contacts c
+    WHERE c.opt_out
+    UNION ALL
+    SELECT c.company_id, c.caller_number, false, c.offer_id, c.schedule_id
+    FROM contact_restrictions c
+    WHERE c.opt_out
+  ) x
+  WHERE x.company_id = t.company_id
+    AND x.caller_number = t.caller_number
+    AND (x.everywhere OR x.offer_id = t.offer_id OR x.schedule_id = t.schedule_id)
+)`;
 
 const FILTERS: Filters = {
   status: 't.status = {status}',
@@ -50,9 +64,10 @@ const mayUpdate = ({ superuser, permissions }: Caller) =>
 const formOf = (serializer: string | undefined) => ({
   grid: isGrid(serializer),
   external: isExternal(serializer),
+  by_token: false,
 });
 
-export const leads = ({ clock }: Deps) => {
+export const leads = ({ clock, limits }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {
     listLeads: async ({ query, db }) => {
@@ -84,12 +99,7 @@ export const leads = ({ clock }: Deps) => {
 
     deleteLead: (call) => records.delete(call, deleteLead),
 
-    submitLead: async ({ body, db, owner, caller, ip }) => {
-      const { serializer, ...sent } = body;
-      const may_unblock = mayUpdate(caller);
-      const options = { owner: owner!, ip, may_unblock, form: formOf(serializer) };
-      return submitted(await submitLead(db, sent, options, { clock }));
-    },
+    submitLead: async (call) => submitted(await submitByToken(call, { clock, limits })),
 
     captureLead: (call) => capture(call, clock),
   } satisfies Partial<Handlers>;
@@ -99,13 +109,15 @@ export const leads = ({ clock }: Deps) => {
 async function capture({ body, db, caller, ip }: Call<'captureLead'>, clock: Deps['clock']) {
   const { serializer, offer_id, schedule_id, ...sent } = body;
   const owner = await findOwner(db, { offer_id, schedule_id });
-  const { phone } = sent as { phone?: unknown };
-  const number = numberReader(owner.country)(String(sent.caller_id ?? phone ?? ''));
-  const earlier = number === undefined ? undefined : await findLead(db, owner, number);
-  // Hands the record as it is before to the change log.
-  const unconditional = { db, now: clock(), projection, if_match: undefined };
-  if (earlier !== undefined) await requireUnchanged(unconditional, String(earlier));
-  const options = { owner, ip, may_unblock: mayUpdate(caller), form: formOf(serializer) };
+  await logEarlier(db, { owner, number: numberOf(sent, owner), now: clock() });
+  const options = {
+    owner,
+    ip,
+    may_unblock: mayUpdate(caller),
+    for_company: actsForCompany(caller),
+    credentials: caller.name,
+    form: formOf(serializer),
+  };
   const captured = await submitLead(db, sent, options, { clock });
   await requireVisible(db, projection, BigInt(captured.id));
   return submitted(captured);

@@ -3,15 +3,23 @@ import { leadProjection } from './columns';
 import type { RecordForm } from './upsert-lead';
 import { recordTemplate } from '../db/record-statements';
 
+/** What a request has sent of a lead: what is shown to a sender with a lead token alone. */
+export interface SentColumns {
+  data?: unknown;
+  email?: string | null;
+  remote_ip?: string | null;
+  zones?: readonly string[];
+}
+
 /** The record of a lead as JSON, as it is now. `now` is an ISO time. */
 export async function loadRecord(
   db: Db,
   id: string,
-  { form, now }: { form: RecordForm; now: string },
+  { form, now, sent }: { form: RecordForm; now: string; sent: SentColumns },
 ): Promise<string> {
   const statement = recordTemplate(leadProjection, 'id', form);
   const [row] = await db.query<{ record: string }>(
-    statement({ company_id: db.company_id, now, id }),
+    statement({ company_id: db.company_id, now, id, sent: JSON.stringify(sent) }),
   );
   return row!.record;
 }

@@ -3,13 +3,14 @@ import { uuidv7 } from '../db/uuid';
 import type { Deps } from '../deps';
 import { HttpProblem, type FieldErrors } from '../errors';
 import { findTrafficSource } from '../offers/find-traffic-source';
+import { contactRefusal } from '../phone/contact-policy';
 import { leadZones } from '../phone/number-zones';
 import type { Data } from '../tokens/lead-data';
 import { assignNumbers } from './assign-numbers';
 import { changeContacts } from './change-contacts';
 import { rejectTooLarge } from './data-limit';
 import type { Owner } from './lead-owner';
-import { loadRecord } from './load-record';
+import { loadRecord, type SentColumns } from './load-record';
 import {
   DELETE_LEADS,
   EXPIRE_LEADS,
@@ -17,6 +18,7 @@ import {
   UPDATE_OTHER_LEADS,
 } from './queries/matching-leads';
 import { readSubmission, zipOf, type ReadLead, type SentLead } from './read-submission';
+import { restrictContact } from './restrict-contact';
 import { upsertLead, type RecordForm, type Submission, type WrittenLead } from './upsert-lead';
 
 export interface SubmitOptions {
@@ -25,6 +27,10 @@ export interface SubmitOptions {
   ip: string;
   /** Whether the caller may take a number off the blacklist. */
   may_unblock: boolean;
+  /** Whether a block is of the whole company; else of the offer or the schedule alone. */
+  for_company: boolean;
+  /** The credentials, for the history of the lead. */
+  credentials: string;
   form: RecordForm;
 }
 
@@ -49,7 +55,9 @@ export async function submitLead(
   const lead = readSubmission(sent, options.owner);
   if (lead.fields.unblock_contact && !options.may_unblock) throw mayNotUnblock();
   const submission = await submissionOf(db, lead, options, now);
-  const work = (tx: Db) => write(tx, { submission, fields: lead.fields, now, form: options.form });
+  const { form, for_company, owner } = options;
+  const work = (tx: Db) =>
+    write(tx, { submission, fields: lead.fields, now, form, for_company, owner });
   return (isOneStatement(lead.fields) ? work(db) : db.transaction(work)).catch(rejectTooLarge);
 }
 
@@ -61,7 +69,7 @@ function mayNotUnblock(): HttpProblem {
 async function submissionOf(
   db: Db,
   { fields, tokens, caller_number }: ReadLead,
-  { owner, ip }: SubmitOptions,
+  { owner, ip, credentials }: SubmitOptions,
   now: Date,
 ): Promise<Submission> {
   return {
@@ -87,6 +95,7 @@ async function submissionOf(
     callback_at: callbackOf(fields, now),
     restart: fields.restart_schedule ?? false,
     update_only: fields.update_only ?? false,
+    sender: { ip, credentials },
   };
 }
 
@@ -130,6 +139,8 @@ interface Writing {
   fields: SentLead;
   now: Date;
   form: RecordForm;
+  for_company: boolean;
+  owner: Owner;
 }
 
 /** Contacts are locked before leads, and numbers last. */
@@ -144,17 +155,27 @@ async function write(db: Db, writing: Writing): Promise<SubmittedLead> {
   const numbers = await assignNumbers(db, fields, { submission, lead, warnings });
   const is_changed = numbers.service_number !== null || numbers.sms_number !== null;
   const record = is_changed
-    ? await loadRecord(db, lead.id, { form, now: submission.now })
+    ? await loadRecord(db, lead.id, { form, now: submission.now, sent: sentBy(submission) })
     : lead.record;
-  warn(lead, warnings);
+  warn(lead, writing, warnings);
   return { ...lead, record, ...numbers, warnings };
 }
 
-async function changeContact(db: Db, { submission, fields, now }: Writing): Promise<void> {
-  const numbers = [submission.caller_number];
+const sentBy = ({ data, email, remote_ip, zones }: Submission): SentColumns => ({
+  data: JSON.parse(data),
+  email,
+  remote_ip,
+  zones,
+});
+
+async function changeContact(db: Db, writing: Writing): Promise<void> {
+  const { submission, fields, now, for_company, owner } = writing;
+  const { caller_number: number, sender } = submission;
   const context = { now, message: 'asked for by a submission' };
-  if (fields.unblock_contact) await changeContacts(db, 'unblock', numbers, context);
-  if (fields.blocked) await changeContacts(db, 'block', numbers, context);
+  if (fields.unblock_contact) await changeContacts(db, 'unblock', [number], context);
+  if (!fields.blocked) return;
+  if (for_company) await changeContacts(db, 'block', [number], context);
+  else await restrictContact(db, { change: 'block', number, owner, now, ip: sender.ip });
 }
 
 /** Deletes or expires the earlier leads of the number at the owner. */
@@ -174,17 +195,21 @@ async function endMatching(
     ];
 }
 
+/** How old calls may be whose tokens a lead token changes. */
+const RECENT_MS = 30 * 86_400_000;
+
 /** Gives the data to other leads of the number at the owner, and to calls. */
 async function updateMatching(
   { sql }: Db,
-  { submission, fields }: Writing,
+  { submission, fields, for_company, now: at }: Writing,
   lead_id: string,
 ): Promise<void> {
   const { offer_id, schedule_id, caller_number, data, removed, email, now } = submission;
   const matching = { offer_id, schedule_id, caller_number, lead_id, data, removed, now };
   const all = fields.update_all_matching_leads ?? false;
   if (all) await sql(UPDATE_OTHER_LEADS, { ...matching, email });
-  if (fields.apply_to === 'calls') await sql(UPDATE_CALLS, { ...matching, all });
+  const since = for_company ? null : new Date(at.getTime() - RECENT_MS);
+  if (fields.apply_to === 'calls') await sql(UPDATE_CALLS, { ...matching, all, since });
 }
 
 const notWritten = ({ update_only }: Submission): HttpProblem =>
@@ -200,10 +225,14 @@ const notWritten = ({ update_only }: Submission): HttpProblem =>
         'belongs to an offer or a schedule that was deleted',
       );
 
-function warn({ status, paused }: WrittenLead, warnings: FieldErrors): void {
+function warn(
+  { status, paused }: WrittenLead,
+  { submission, owner }: Writing,
+  warnings: FieldErrors,
+): void {
   if (status === 'blocked')
     warnings.caller_id = [
-      'is on the blacklist of the company: the lead is stored, but not contacted',
+      'is blocked by the company or for the offer: the lead is stored, but not contacted',
     ];
   else if (status === 'opt_out')
     warnings.caller_id = ['has opted out: the lead is stored, but not contacted'];
@@ -212,4 +241,7 @@ function warn({ status, paused }: WrittenLead, warnings: FieldErrors): void {
       'belongs to an offer or a schedule that is paused: the lead is stored, and contacted ' +
         'when it resumes',
     ];
+  const refusal = contactRefusal(submission.caller_number, owner);
+  if (refusal)
+    warnings.caller_id ??= [`${refusal}: the lead is stored, but neither called nor texted`];
 }

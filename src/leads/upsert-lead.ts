@@ -37,6 +37,8 @@ export interface Submission {
   restart: boolean;
   /** Updates the live lead and never creates one. */
   update_only: boolean;
+  /** Who sent it, for the history of the lead. */
+  sender: { ip: string; credentials: string };
 }
 
 /** The lead as written. Ids are decimal text. */
@@ -55,6 +57,8 @@ export interface WrittenLead {
 export interface RecordForm {
   grid: boolean;
   external: boolean;
+  /** Whether it is for a sender who has nothing but a lead token. */
+  by_token: boolean;
 }
 
 /**
@@ -74,8 +78,8 @@ export async function upsertLead(
   const { batched } = db;
   if (!batched || !isBatched(submission)) return alone(submission);
   const { offer_id, schedule_id, restart } = submission;
-  const { grid, external } = form;
-  const batch = [offer_id, schedule_id, restart, grid, external].join('|');
+  const { grid, external, by_token } = form;
+  const batch = [offer_id, schedule_id, restart, grid, external, by_token].join('|');
   return inBatches(db, batch, () => ({
     run: (all) => write(db, batched.query, all, form),
     keyOf: ({ caller_number }) => caller_number,
@@ -150,16 +154,25 @@ function rowOf(submission: Submission): string {
     lead_priority: submission.lead_priority,
     hours_to_expire: submission.hours_to_expire,
     max_contact_attempts: submission.max_contact_attempts,
+    sender: submission.sender,
   };
   return `${JSON.stringify(row).slice(0, -1)},"data":${data}}`;
 }
 
+/** What the submissions of the statement have sent is in its rows. */
+const SUBMITTED_LEAD = {
+  ...leadProjection,
+  joins: {
+    ...leadProjection.joins,
+    sent: 'JOIN started sent ON sent.caller_number = t.caller_number',
+  },
+};
 const CTES = { offer: WRITE_OFFER_LEADS, schedule: WRITE_SCHEDULE_LEADS };
 const templates = new Map<string, Template>();
 
 /** The statement that writes leads and returns their records. */
 function statementFor(owner: keyof typeof CTES, form: RecordForm): Template {
-  const key = `${owner}|${form.grid}|${form.external}`;
+  const key = `${owner}|${form.grid}|${form.external}|${form.by_token}`;
   const known = templates.get(key);
   if (known) return known;
   const more = [
@@ -171,7 +184,7 @@ function statementFor(owner: keyof typeof CTES, form: RecordForm): Template {
     't.scheduled_callback_id::text AS callback_id',
     '(SELECT paused FROM owner) AS paused',
   ].join(', ');
-  const select = selectRecords(leadProjection, 'written', { ...form, more });
+  const select = selectRecords(SUBMITTED_LEAD, 'written', { ...form, more });
   const made = template(`${CTES[owner].text} ${select}`, { prepared: true });
   templates.set(key, made);
   return made;

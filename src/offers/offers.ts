@@ -40,6 +40,7 @@ export const projection = {
     paused_at: true,
     unpaused_at: true,
     lead_token: true,
+    lead_token_powers: true,
     greeting_message: true,
     fallback_type: true,
     fallback_message: true,
@@ -86,6 +87,7 @@ export const offers = ({ clock, queue, authenticator }: Deps) => {
 
     updateOffer: (call) => {
       const body = withDefaults<Schemas['OfferUpdate']>(call.body, OFFER_DEFAULTS);
+      if (body.lead_token_powers !== undefined) call.db.afterCommit(authenticator.forgetPowers);
       return revokingTokens(call.db, (revoked) =>
         records.updateAfter(
           { ...call, body },

@@ -7,6 +7,7 @@ import type { Caller } from '../http/auth/caller';
 import type { Queue } from '../jobs/queue';
 import { pauseColumns } from '../people/paused-by';
 import { newLeadToken, setLeadToken } from './lead-token';
+import { SET_LEAD_TOKEN_POWERS } from './queries/lead-token-powers';
 
 type Fields = Schemas['OfferFields'];
 
@@ -41,6 +42,7 @@ export async function createOffer(
     select: { id: true },
   });
   await setLeadToken(tx, { offer_id: id }, lead_token);
+  await savePowers(tx, id, fields);
   await attach(tx, id, fields, lists);
   await grantToTeams(tx, 'offer', id);
   return id;
@@ -75,6 +77,7 @@ export async function updateOffer(
   });
   const is_reset = lead_token !== before.lead_token;
   if (is_reset) await setLeadToken(tx, { offer_id: id }, lead_token);
+  await savePowers(tx, id, fields);
   await attach(tx, id, fields, lists);
   if (before.paused && fields.paused === false)
     await queue.add(tx, 'resume_leads', {
@@ -106,6 +109,16 @@ const columnsOf = (fields: Fields) =>
   Object.fromEntries(
     COLUMNS.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])),
   );
+
+/** With SQL of our own: to Prisma a list cannot be null. */
+async function savePowers(
+  { sql }: Db,
+  id: bigint,
+  { lead_token_powers: powers }: Fields,
+): Promise<void> {
+  if (powers === undefined) return;
+  await sql(SET_LEAD_TOKEN_POWERS, { id, powers: powers && [...new Set(powers)] });
+}
 
 /** Attaches suppression lists, then groups, then buyers: the order of locks. */
 async function attach(

@@ -25,12 +25,13 @@ interface Viewing {
 
 const MESSAGES: Record<Obstacle | 'daylight_hours' | 'business_hours', string> = {
   opt_out: 'the number has opted out',
-  blacklist: 'the number is on the blacklist of the company',
+  blacklist: 'the number is on the blacklist of the company, or blocked for the offer',
   suppressed: 'the number is on a suppression list of the schedule or its offer',
   paused: 'the schedule or its offer is paused',
   token_filter: 'the tokens of the lead do not meet the filter of the action',
   no_email: 'the lead has no e-mail address',
   no_number: 'the company owns no number to contact it from',
+  number_not_allowed: 'the company calls and texts no numbers of this country or rate',
   no_open_hours: 'no hour of the next fourteen days is open in all zones of the lead',
   daylight_hours: 'put off until it is daylight in all zones of the lead',
   business_hours: 'put off until the business is open',

@@ -15,10 +15,12 @@ import { leadTokens } from '../tokens/system';
 import {
   findSuppressions,
   loadCallFacts,
+  loadContactability,
   loadOffers,
   loadSchedules,
   recordKey,
   type CallFacts,
+  type Contactability,
   type OfferRow,
 } from './load-context';
 import type { DueLead } from './load-leads';
@@ -45,6 +47,8 @@ interface Loaded {
   numbers: ReadonlyMap<string, readonly OwnNumber[]>;
   /** By the id of the lead. */
   suppressed_by: ReadonlyMap<string, number>;
+  /** What their companies, offers and schedules say of numbers; by the id of the lead. */
+  contactability: ReadonlyMap<string, Contactability>;
   calls: ReadonlyMap<string, CallFacts>;
   /** Buyers that the due callbacks of leads may be connected to. */
   candidates: ReadonlyMap<DueLead, readonly Candidate[]>;
@@ -86,15 +90,22 @@ export class OutreachContext {
       : this.scheduleOf(lead) === undefined;
   }
 
-  standingOf(lead: DueLead, { blocked, opt_out }: ContactState): Standing {
+  standingOf(lead: DueLead, contact: ContactState): Standing {
+    const { blocked, opt_out, refusal } = this.loaded.contactability.get(lead.id)!;
     return {
-      blocked,
-      opt_out,
+      blocked: contact.blocked || blocked,
+      opt_out: contact.opt_out || opt_out,
       paused: (this.scheduleOf(lead)?.row.paused ?? false) || (this.offerOf(lead)?.paused ?? false),
       suppressed_by: this.loaded.suppressed_by.get(lead.id) ?? null,
       has_email: lead.email !== null,
       has_number: this.numberFor(lead, 'dial_number_id') !== undefined,
+      number_allowed: refusal === undefined,
     };
+  }
+
+  /** Why the company neither calls nor texts the number of a lead; undefined when it does. */
+  refusalOf({ id }: DueLead): string | undefined {
+    return this.loaded.contactability.get(id)!.refusal;
   }
 
   /** The tokens of a lead that is contacted from `service_number`; by default from its own. */
@@ -175,6 +186,7 @@ export async function openContext(
     lists: [...(scheduleOf(lead)?.row.lists ?? []), ...(offerOf(lead)?.lists ?? [])],
   }));
   const suppressions = await findSuppressions(sql, checks);
+  const contactability = await loadContactability(sql, leads);
   const numbers = await loadNumbers(
     sql,
     leads.map(({ company_id }) => company_id),
@@ -190,6 +202,7 @@ export async function openContext(
     offers,
     numbers,
     calls,
+    contactability,
     suppressed_by: new Map(
       [...suppressions].map(([place, list_id]) => [leads[place]!.id, Number(list_id)]),
     ),

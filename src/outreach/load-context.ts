@@ -1,7 +1,14 @@
 import type { Sql } from '../db/sql';
 import type { ScheduleRow } from '../schedules/engine/plan';
 import type { LeadKey } from './load-leads';
-import { FIND_SUPPRESSIONS, LOAD_CALL_FACTS, LOAD_OFFERS, LOAD_SCHEDULES } from './queries/context';
+import { contactRefusal } from '../phone/contact-policy';
+import {
+  FIND_SUPPRESSIONS,
+  LOAD_CALL_FACTS,
+  LOAD_CONTACTABILITY,
+  LOAD_OFFERS,
+  LOAD_SCHEDULES,
+} from './queries/context';
 
 // Records that decide what happens to leads, for many leads of several companies at once. Those
 // with an id of a company are returned by `recordKey`.
@@ -74,6 +81,35 @@ export async function findSuppressions(
     list_ids: pairs.map(({ list_id }) => list_id),
   });
   return new Map(found.map(({ place, list_id }) => [place!, list_id]));
+}
+
+/** Whether a number may be contacted for a lead, beyond what its contact says. */
+export interface Contactability {
+  /** Its offer or schedule blocks the number, or the number has opted out of it. */
+  blocked: boolean;
+  opt_out: boolean;
+  /** Why the company neither calls nor texts it, wherever the lead is. */
+  refusal: string | undefined;
+}
+
+/** By the id of the lead. */
+export async function loadContactability(
+  sql: Sql,
+  leads: readonly (LeadKey & { offer_id: string | null; schedule_id: string | null })[],
+): Promise<Map<string, Contactability>> {
+  const rows = await sql(LOAD_CONTACTABILITY, {
+    company_ids: leads.map(({ company_id }) => company_id),
+    caller_numbers: leads.map(({ caller_number }) => caller_number),
+    // No record has the id 0.
+    offer_ids: leads.map(({ offer_id }) => offer_id ?? '0'),
+    schedule_ids: leads.map(({ schedule_id }) => schedule_id ?? '0'),
+  });
+  return new Map(
+    rows.map(({ place, blocked, opt_out, ...policy }) => {
+      const { id, caller_number } = leads[place - 1]!;
+      return [id, { blocked, opt_out, refusal: contactRefusal(caller_number, policy) }];
+    }),
+  );
 }
 
 /** Calls of a lead's number, for the tokens that show them. */

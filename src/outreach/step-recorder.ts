@@ -35,6 +35,9 @@ export const KINDS = {
   calls: { event: 'call', done: 'placed', link: 'call', count: 'calls' },
 } as const;
 
+/** Reasons for which a lead is never reached, though nobody has asked for that. */
+const UNREACHABLE: ReadonlySet<string> = new Set(['no_email', 'no_number', 'number_not_allowed']);
+
 /**
  * Collects what the steps of one lead change: its state, its progress in the schedule and the rows
  * to write. It decides nothing and touches no database.
@@ -94,7 +97,7 @@ export class StepRecorder {
     this.log(event.event, message, event.action);
     if (event.event !== 'skipped') return;
     if (event.reason === 'suppressed') this.state.suppressed = true;
-    if (event.reason === 'no_email' || event.reason === 'no_number') this.state.unreachable = true;
+    if (UNREACHABLE.has(event.reason)) this.state.unreachable = true;
   }
 
   /** Completes the current action whatever its result, or without one the callback. */

@@ -81,9 +81,11 @@ async function unavailability(
 ): Promise<string | null> {
   const list_id = await suppressionOfOffer(db, lead);
   if (lead.offer_id === null) return 'the lead belongs to no offer';
+  const standing = outreach.standingOf(lead, contact);
   if (contact.blocked) return 'the number is on the blacklist of the company';
+  if (standing.blocked) return 'the number is blocked for the offer';
   if (list_id) return `the number is on the suppression list ${list_id}`;
-  if (outreach.standingOf(lead, contact).paused) return 'its offer or schedule is paused';
+  if (standing.paused) return 'its offer or schedule is paused';
   return has_buyers ? null : 'the offer has no buyers';
 }
 

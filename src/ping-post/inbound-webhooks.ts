@@ -16,7 +16,13 @@ import {
 import { type SortKey } from '../db/list-statements';
 
 type Fields = Schemas['InboundWebhookFields'];
-const DEFAULTS = defaultsOf('InboundWebhookFields') as { hold_seconds: number; paused: boolean };
+const DEFAULTS = defaultsOf('InboundWebhookFields') as {
+  hold_seconds: number;
+  paused: boolean;
+  has_auth_token: boolean;
+};
+/** What `new` shows: any digest stands for the token that a create makes. */
+const UNSAVED = { ...DEFAULTS, auth_token_digest: '\\x00' };
 
 const pathOf = (kind: string) => `'/api/v1/inbound_webhooks/${kind}/' || t.vanity_uri`;
 
@@ -43,6 +49,7 @@ export const projection = {
     traffic_source_id: true,
     traffic_source: 's.name',
     hold_seconds: true,
+    max_open_holds: true,
     paused: true,
     has_auth_token: 't.auth_token_digest IS NOT NULL',
     ping_path: pathOf('ping'),
@@ -72,11 +79,11 @@ export const inboundWebhooks = ({ clock, pepper, authenticator }: Deps) => {
   };
   return {
     listInboundWebhooks: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
-    newInboundWebhook: (call) => records.unsaved(call, DEFAULTS),
+    newInboundWebhook: (call) => records.unsaved(call, UNSAVED),
     showInboundWebhook: records.show,
 
     createInboundWebhook: (call) => {
-      const { has_auth_token, reset_auth_token } = call.body;
+      const { has_auth_token = DEFAULTS.has_auth_token, reset_auth_token } = call.body;
       const made = has_auth_token || reset_auth_token ? newWebhookToken(pepper) : undefined;
       return records.create(
         call,

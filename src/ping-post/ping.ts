@@ -4,6 +4,7 @@ import { uuidv7 } from '../db/uuid';
 import type { SellersEndpoint } from '../http/auth/webhook-tokens';
 import { reserveBuyers } from '../routing/reserve-buyers';
 import { INVALID, noBuyerOf, openMarket, PAUSED, type Market, type NoBuyer } from './market';
+import { limitHolds } from './limit-holds';
 import { insertPing, type Bid, type PostAnswer } from './ping-record';
 import { readRequest, requireCaller, type SellersRequest } from './read-request';
 import { type Chosen } from '../routing/engine/reserved-choice';
@@ -20,6 +21,8 @@ export interface Sold {
 
 interface Selling {
   webhook: SellersEndpoint;
+  /** The network of the sender. */
+  from: string;
   now: Date;
   /** Whether the seller forwards the call at once. */
   posted: boolean;
@@ -32,7 +35,7 @@ interface Selling {
 export async function ping(
   db: Db,
   sent: Schemas['PostRequest'],
-  { webhook, now, posted }: Selling,
+  { webhook, from, now, posted }: Selling,
 ): Promise<Sold> {
   const request = await readRequest(db, sent, webhook);
   const caller_number = requireCaller(request);
@@ -43,9 +46,10 @@ export async function ping(
   const market = await openMarket(db, sale, now);
   if ('status' in market) return unsold(market);
   return db.statements(async (tx) => {
+    await limitHolds(tx, { endpoint: request.endpoint, from, caller_number, now });
     const chosen = await reserveBuyers(tx, market.candidates, market.asked);
     if (chosen.members.length === 0) return unsold(noBuyerOf(chosen));
-    return record(tx, { market, chosen, request, caller_number }, { now, posted });
+    return record(tx, { market, chosen, request, caller_number }, { from, now, posted });
   });
 }
 
@@ -60,7 +64,7 @@ interface Choice {
 async function record(
   db: Statements,
   { market, chosen, request, caller_number }: Choice,
-  { now, posted }: Omit<Selling, 'webhook'>,
+  { from, now, posted }: Omit<Selling, 'webhook'>,
 ): Promise<Sold> {
   const { endpoint, tokens, traffic_source_id, sub_id } = request;
   const { number } = market;
@@ -83,7 +87,8 @@ async function record(
     answer: answer ?? null,
   });
   const direct = posted && number === null;
-  await insertReservation(db, { ...common, ping_id, chosen, posted, direct });
+  const at = { inbound_webhook_id: endpoint.id, remote_ip: from };
+  await insertReservation(db, { ...common, ...at, ping_id, chosen, posted, direct });
   return { reply: replyWith(buyers, { uuid, expires_at }), answer };
 }
 

@@ -1,6 +1,7 @@
 import type { Schemas } from '../contract';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
+import { networkOf } from '../http/auth/address';
 import type { SellersEndpoint } from '../http/auth/webhook-tokens';
 import type { Handlers } from '../http/handlers';
 import { Json } from '../http/reply';
@@ -11,10 +12,13 @@ interface Request<Body> {
   db: Db;
   body?: Body | undefined;
   webhook?: SellersEndpoint | undefined;
+  ip: string;
 }
 
 interface Posting {
   webhook: SellersEndpoint;
+  /** The network of the sender. */
+  from: string;
   now: Date;
 }
 
@@ -32,8 +36,8 @@ const pingAlone: Action<Schemas['PingRequest'], PingReply> = async (db, body, po
 export const pings = ({ clock }: Deps) => {
   const handler =
     <Body, Reply>(action: Action<Body, Reply>) =>
-    ({ db, body, webhook }: Request<Body>) =>
-      action(db, body ?? ({} as Body), { webhook: webhook!, now: clock() });
+    ({ db, body, webhook, ip }: Request<Body>) =>
+      action(db, body ?? ({} as Body), { webhook: webhook!, from: networkOf(ip), now: clock() });
   /** The same by GET. The reply must not be cached on its way. */
   const byGet =
     <Body, Reply>(action: Action<Body, Reply>) =>

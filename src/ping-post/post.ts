@@ -4,6 +4,7 @@ import { HttpProblem } from '../errors';
 import type { SellersEndpoint } from '../http/auth/webhook-tokens';
 import { reserveBuyers } from '../routing/reserve-buyers';
 import { INVALID, isDialable, noBuyerOf, openMarket, PAUSED, type NoBuyer } from './market';
+import { limitHolds } from './limit-holds';
 import { answerOf, ping, type PingReply, type Sold } from './ping';
 import {
   forwardingNumber,
@@ -20,6 +21,8 @@ export type PostReply = Schemas['PostReply'];
 
 interface Posting {
   webhook: SellersEndpoint;
+  /** The network of the sender. */
+  from: string;
   now: Date;
 }
 
@@ -31,11 +34,12 @@ interface Posting {
 export async function postPing(
   db: Db,
   sent: Schemas['PostRequest'],
-  { webhook, now }: Posting,
+  { webhook, from, now }: Posting,
 ): Promise<PostReply> {
   const request = await readRequest(db, sent, webhook);
   const { ping_id } = request;
-  if (ping_id === undefined) return replyTo(await ping(db, sent, { webhook, now, posted: true }));
+  if (ping_id === undefined)
+    return replyTo(await ping(db, sent, { webhook, from, now, posted: true }));
   if (request.caller_number === null) return rejected(INVALID);
   const named = parse(ping_id);
   return db.statements(async (tx) => {
@@ -56,7 +60,7 @@ export async function postPing(
     const is_valid = before && (pinged.call_uuid !== null || new Date(before.expires_at) > now);
     if (is_valid && before.ping_id === ping_id) return accepted(before, pinged.call_uuid);
     const allowed = named.buyer_id === undefined ? pinged.buyer_ids : [named.buyer_id];
-    const answer = await answerPost(tx, { request, pinged, ping_id, allowed, now });
+    const answer = await answerPost(tx, { request, pinged, ping_id, allowed, from, now });
     if ('status' in answer) return rejected(answer);
     const { tokens, sub_id } = request;
     await saveAnswer(tx, pinged.id, { answer, tokens, sub_id });
@@ -97,6 +101,7 @@ interface Post {
   ping_id: string;
   /** The buyers that the `ping_id` stands for. */
   allowed: readonly number[];
+  from: string;
   now: Date;
 }
 
@@ -123,7 +128,7 @@ async function answerPost(db: Statements, post: Post): Promise<PostAnswer | NoBu
 
 async function chooseAgain(
   db: Statements,
-  { request, pinged, ping_id, allowed, now }: Post,
+  { request, pinged, ping_id, allowed, from, now }: Post,
   expires_at: Date,
 ): Promise<PostAnswer | NoBuyer> {
   const { offer_id, caller_number } = pinged;
@@ -132,6 +137,8 @@ async function chooseAgain(
   const sold = sells_to ? allowed.filter((id) => sells_to.includes(id)) : allowed;
   const market = await openMarket(db, { ...pinged, tokens, allowed: sold }, now);
   if ('status' in market) return market;
+  const { endpoint } = request;
+  await limitHolds(db, { endpoint, from, caller_number, now, replaces: pinged.id });
   const chosen = await reserveBuyers(db, market.candidates, market.asked);
   if (chosen.members.length === 0) return noBuyerOf(chosen);
   const { number } = market;
@@ -140,6 +147,8 @@ async function chooseAgain(
     ping_id: pinged.id,
     offer_id,
     caller_number,
+    inbound_webhook_id: endpoint.id,
+    remote_ip: from,
     chosen,
     posted: true,
     direct: number === null,

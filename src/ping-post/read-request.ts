@@ -16,6 +16,8 @@ export interface Endpoint {
   traffic_source_id: number | null;
   /** How long a buyer is reserved for a ping. */
   hold_seconds: number;
+  /** How many of these one address may have open. */
+  max_open_holds: number;
   paused: boolean;
   /** The buyers to which it sells: those that its maker sees. Absent: all buyers of the offer. */
   sells_to?: readonly number[];

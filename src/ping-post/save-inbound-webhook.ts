@@ -117,6 +117,7 @@ const OWN = [
   'name',
   'vanity_uri',
   'hold_seconds',
+  'max_open_holds',
   'paused',
   'external_record_id',
 ] as const satisfies readonly (keyof Fields)[];

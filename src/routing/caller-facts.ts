@@ -47,6 +47,7 @@ export async function loadCallFacts(
   return {
     ...facts!,
     offer: NO_TERMS,
+    blocked_for_offer: false,
     suppressed_by: [],
     lead: null,
     previous_buyer_id: null,

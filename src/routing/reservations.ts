@@ -84,6 +84,9 @@ export interface NewReservation {
   ping_id: string;
   offer_id: number;
   caller_number: number;
+  /** The endpoint of the seller, and the network of the request. */
+  inbound_webhook_id: number;
+  remote_ip: string;
   chosen: Pick<Chosen, 'members' | 'slots' | 'caps'>;
   posted: boolean;
   /** Whether the call will go to the buyer's own number, past this installation. */

@@ -4,12 +4,15 @@ import type { Refused } from './engine/eligibility';
 import type { RouteFacts } from './engine/route';
 import type { PreDialVetoes } from './pre-dial-webhooks';
 
-function refusedBy({ offer, blacklisted, suppressed_by }: CallFacts): Refused | undefined {
+function refusedBy(facts: CallFacts): Refused | undefined {
+  const { offer, blacklisted, blocked_for_offer, suppressed_by } = facts;
   if (blacklisted)
     return {
       reason: 'blacklisted',
       message: "the caller's number is on the blacklist of the company",
     };
+  if (blocked_for_offer)
+    return { reason: 'blacklisted', message: "the caller's number is blocked for the offer" };
   const lists = suppressed_by.map(({ id, name }) => `"${name}" (${id})`).join(', ');
   if (lists)
     return {

@@ -8,6 +8,7 @@ import { appOf, caller, createWorld, testConfig, type Api, type World } from '..
 
 let world: World;
 let fixture: Fixture;
+let addresses = 1;
 const all = contract.operations.map((operation) => [operation.id, operation] as const);
 const promising = (status: string) => all.filter(([, { responses }]) => status in responses);
 const send: Fixture['send'] = (operation, ...sent) => fixture.send(operation, ...sent);
@@ -15,7 +16,7 @@ const send: Fixture['send'] = (operation, ...sent) => fixture.send(operation, ..
 const takesAnything = (operation: Operation) => operation.merged && !takesNothingElse(operation);
 
 beforeAll(async () => {
-  world = await createWorld();
+  world = await createWorld({ environment: { TRUST_PROXY: '1' } });
   fixture = await createFixture(world);
 });
 afterAll(() => world.close());
@@ -73,7 +74,9 @@ describe('every operation', () => {
       const other = in_query
         ? { query: { number: unknown.slice(1) } }
         : own_number && { body: { ...fixture.body(operation), [own_number]: unknown } };
-      const res = await send(operation, { path, ...other });
+      // Each from an address of its own: an unknown name counts as an attempt.
+      const headers = { 'X-Forwarded-For': `203.0.113.${addresses++}` };
+      const res = await send(operation, { path, headers, ...other });
       expect(res.status).toBe(404);
     },
   );

@@ -39,11 +39,12 @@ describe('derived from the contract', () => {
   });
   afterAll(() => own.close());
 
-  const rank = ({ method, path }: Operation) =>
-    ({ post: path.includes('{') ? 1 : 0, put: 2, delete: 3 })[method as 'post'] ?? 0;
-  // A key can only be pressed in a call that is in progress, and the fixture's call has ended.
+  const ORDER = ['move_to_end', 'opt_out', 'remove', 'post', 'put', 'delete'];
+  const rank = ({ method, power }: Operation) => ORDER.indexOf(power ?? method);
+  // The fixture's call has ended; a plain submission is in the history of its lead.
+  const elsewhere = ['sendKeyPress', 'submitLead'];
   const logged = contract.operations
-    .filter((operation) => isLogged(operation) && operation.id !== 'sendKeyPress')
+    .filter((operation) => isLogged(operation) && !elsewhere.includes(operation.id))
     .toSorted((a, b) => rank(a) - rank(b));
 
   test.each(logged.map((operation) => [operation.id, operation] as const))(
@@ -73,11 +74,14 @@ describe('derived from the contract', () => {
       expect(rows.length).toBeGreaterThan(0);
       const last = rows.at(-1)!;
       expect(last).toMatchObject({
-        credentials: 'First key pair',
+        credentials: operation.power
+          ? `Lead token of schedule ${fixture.ids.schedules}`
+          : 'First key pair',
         record_type: expect.stringMatching(/^[A-Z][A-Za-z]+$/),
       });
       if (res) expect(last.client_request_id).toBe(`test-${operation.id}`);
-      if (operation.method === 'delete') expect(last).toMatchObject({ action: 'delete' });
+      if (operation.method === 'delete' && !operation.power)
+        expect(last).toMatchObject({ action: 'delete' });
     },
   );
 

@@ -205,7 +205,7 @@ describe('personal data is not in the log when it is sent', () => {
       validate,
       limits: {
         ...world.deps.limits,
-        take: async (_, res) => {
+        take: async (_, { res }) => {
           res.write('{');
           throw new Error('no number +14155550133');
         },

@@ -12,7 +12,7 @@ import {
   their_shop,
   world,
 } from '../support/lead-records';
-import { openShop, submit } from '../support/leads';
+import { NOON, openShop, submit } from '../support/leads';
 
 setUp();
 
@@ -226,10 +226,10 @@ describe.each(['offer', 'schedule'] as const)('a submission to an %s with', (own
         (
           await world.sql<{ id: string }>(
             `INSERT INTO calls (company_id, uuid, direction, from_number, ` +
-              `to_number, status, carrier, lead_id, token_values) VALUES ($1, ` +
-              `gen_random_uuid(), 'outbound', 1, 2, 'completed', 'sandbox', $2, ` +
-              `'{"a":"1","b":"2"}') RETURNING id`,
-            [world.company.id, id],
+              `to_number, status, carrier, lead_id, token_values, offer_id, created_at) ` +
+              `VALUES ($1, gen_random_uuid(), 'outbound', 1, 2, 'completed', 'sandbox', $2, ` +
+              `'{"a":"1","b":"2"}', $3, $4) RETURNING id`,
+            [world.company.id, id, shop.offer.id, NOON],
           )
         )[0]!.id;
       const ids = [await call(ended), await call(live), await call(other)];

@@ -34,8 +34,7 @@ describe('contacts', () => {
       });
     expect(
       (
-        await api('put', 'leads/3107770003/caller_opt_out', {
-          auth: null,
+        await company.api('put', 'leads/3107770003/caller_opt_out', {
           query: { lead_token: schedule.lead_token },
         })
       ).status,

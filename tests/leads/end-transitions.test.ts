@@ -68,15 +68,22 @@ describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
         caller_id: lead.caller_id,
         next_action_at: '2027-01-12 18:00:00 +0000',
       });
-      const res = await api('put', `leads/${lead.caller_id}/caller_opt_out`, {
-        auth: null,
-        query: { lead_token },
+      const elsewhere = await made((await open()).schedule.lead_token, {
+        caller_id: lead.caller_id,
       });
+      const optOut = (more: Fields) =>
+        api('put', `leads/${lead.caller_id}/caller_opt_out`, { query: { lead_token }, ...more });
+      const res = await optOut({ auth: null });
       expect([res.status, res.body.lead]).toMatchObject([
         200,
         { id: lead.id, status: 'opt_out', opt_out: true, has_next_action: false, is_live: true },
       ]);
+      await runEngine(world);
+      // The token speaks for its own offer or schedule; credentials speak for the company.
+      expect(await texts(elsewhere)).toEqual(['first']);
+      await optOut({});
       await at('2027-01-14T17:00:00Z');
+      expect(await texts(elsewhere)).toEqual(['first']);
       for (const each of [lead, other])
         expect([await texts(each), await calls(each), (await shown(each)).status]).toEqual([
           [],

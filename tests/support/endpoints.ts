@@ -41,6 +41,7 @@ export function endpoints() {
       name: 'Partner',
       vanity_uri: `partner-${made++}`,
       offer_id: fields.offer_id ?? (await offer()),
+      has_auth_token: false,
       ...fields,
     };
     return (await world.company.api('post', 'inbound_webhooks', { body })).body;

@@ -51,6 +51,7 @@ export const READY: Standing = {
   suppressed_by: null,
   has_email: true,
   has_number: true,
+  number_allowed: true,
 };
 export interface View extends Partial<Omit<Situation, 'now' | 'standing'>> {
   from?: string;

@@ -11,8 +11,10 @@ export const fresh = () => String(numbers++);
 export const api = (...args: Parameters<Company['api']>) => world.company.api(...args);
 export const post = (lead_token: string, fields: Fields) =>
   api('post', 'leads', { auth: null, body: { lead_token, ...fields } });
+/** With credentials beside the token, which show all of the lead. */
 export const made = async (lead_token: string, fields: Fields = {}) => {
-  const res = await post(lead_token, { caller_id: fresh(), ...fields });
+  const body = { lead_token, caller_id: fresh(), ...fields };
+  const res = await api('post', 'leads', { body });
   expect([res.status, res.body.errors]).toEqual([201, {}]);
   return res.body.lead;
 };

@@ -51,6 +51,7 @@ export const READY: Standing = {
   suppressed_by: null,
   has_email: true,
   has_number: true,
+  number_allowed: true,
 };
 export const facts = { now: new Date(NOON), zones: [EASTERN], standing: READY };
 export interface Walk {

@@ -52,7 +52,8 @@ export function sellers() {
   async function shop(buyer_ids: number[], fields: Fields = {}): Promise<Shop> {
     const offer = (await ok('offers', { name: 'Auto', buyer_ids })).offer.id;
     const at = `shop-${made++}`;
-    await ok('inbound_webhooks', { name: 'Partner', vanity_uri: at, offer_id: offer, ...fields });
+    const open = { name: 'Partner', vanity_uri: at, offer_id: offer, has_auth_token: false };
+    await ok('inbound_webhooks', { ...open, ...fields });
     return { offer, at };
   }
 

@@ -17,7 +17,7 @@ export interface Authenticator {
    */
   authenticate(
     req: Request,
-    operation: Pick<Operation, 'credentials' | 'own_number'>,
+    operation: Pick<Operation, 'credentials' | 'own_number' | 'power'>,
     known?: Caller,
   ): Promise<Authenticated>;
   /**
@@ -36,6 +36,8 @@ export interface Authenticator {
   forget(key: string): void;
   /** Looks up all credentials again: a team was changed, and with it the rights of its users. */
   forgetRights(): void;
+  /** Looks all lead tokens up again: what they may do was changed. */
+  forgetPowers(): void;
 }
 
 export interface AuthOptions {
@@ -68,5 +70,6 @@ export function authenticator({ sql, pepper, clock, carrier }: AuthOptions): Aut
       webhook_tokens.forget(key);
     },
     forgetRights: credentials.forgetAll,
+    forgetPowers: lead_tokens.forgetAll,
   };
 }

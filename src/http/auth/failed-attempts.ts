@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { HttpProblem } from '../../errors';
+import { networkOf } from './address';
 
 /** Attempts with bad credentials that one address has in `duration` seconds. */
 const LIMIT = { points: 10, duration: 60 };
@@ -17,6 +18,11 @@ export interface FailedAttempts {
    * `attempted` credentials count: a request without any guesses nothing.
    */
   problemFor(req: Request, attempted: boolean): Promise<HttpProblem>;
+  /**
+   * The problem for an address with too many attempts behind it, where even a good request tells
+   * something: a name that exists. Counts nothing.
+   */
+  refusalOf(req: Request): Promise<HttpProblem | undefined>;
 }
 
 export function failedAttempts(): FailedAttempts {
@@ -24,11 +30,15 @@ export function failedAttempts(): FailedAttempts {
   return {
     problemFor: async (req, attempted) => {
       if (!attempted) return missing();
-      const rejection = await limiter.consume(req.ip ?? '').then(
+      const rejection = await limiter.consume(networkOf(req.ip ?? '')).then(
         () => undefined,
         (reason: { msBeforeNext: number }) => reason,
       );
       return rejection ? tooMany(rejection.msBeforeNext) : invalid();
+    },
+    refusalOf: async (req) => {
+      const spent = await limiter.get(networkOf(req.ip ?? ''));
+      return spent && spent.consumedPoints > LIMIT.points ? tooMany(spent.msBeforeNext) : undefined;
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import { contract, type LeadTokenPower } from '../../contract';
 import type { Sql } from '../../db/sql';
 import { HttpProblem } from '../../errors';
 import { ianaName } from '../../time/zone';
@@ -22,7 +23,14 @@ export interface LeadOwner {
   schedule_id: bigint | null;
   /** IANA zone of leads whose own zone is unknown. */
   zone: string;
+  /** Where its company calls and texts people (phone/contact-policy.ts). */
+  contact_countries: string[] | null;
+  contact_prefixes: string[];
+  /** What the token may do without credentials of the company. */
+  powers: ReadonlySet<LeadTokenPower>;
 }
+
+const ALL_POWERS = contract.document.components.schemas.LeadTokenPower!.enum as LeadTokenPower[];
 
 const NAMES = ['lead_token', 'schedule_lead_token', 'offer_lead_token'] as const;
 type Name = (typeof NAMES)[number];
@@ -31,6 +39,8 @@ type Find = (token: string) => Promise<LeadOwner | undefined>;
 export interface LeadTokenScheme extends Scheme {
   /** Looks a token up again that was changed in this process. */
   forget(token: string): void;
+  /** Looks all of them up again: what they may do has changed. */
+  forgetAll(): void;
 }
 
 /**
@@ -45,15 +55,18 @@ export function leadTokenScheme(
   const lookup = cachedLookup((token) => findLeadToken(sql, token));
   return {
     forget: lookup.forget,
+    forgetAll: lookup.forgetAll,
     callerOutsideBody: (req) => senderOf(headerCredentials(req), queryToken(req), credentials),
-    authenticate: async (req, _, known) => {
+    authenticate: async (req, { power }, known) => {
       const token = parameterToken(req);
       const sender = known ?? (await senderOf(undefined, token, credentials));
       const sent = tokensOf(req);
       const owner = await ownerOf(sent, lookup.find);
       if (!(owner instanceof HttpProblem)) {
         const is_of_company = sender?.company_id === owner.company_id;
-        return { caller: is_of_company ? sender : anonymousCaller(owner.company_id), owner };
+        const caller = is_of_company ? sender : anonymousCaller(owner.company_id);
+        if (power) requirePower(power, owner, caller);
+        return { caller, owner };
       }
       if (owner.status !== 401) throw owner;
       const { code, headers } = await failures.problemFor(req, sent.size > 0);
@@ -110,7 +123,9 @@ function combine(owners: Partial<Record<Name, LeadOwner>>): LeadOwner | HttpProb
       'missing_credentials',
       'must be given: the lead token of an offer or a schedule',
     );
-  return schedule && offer ? { ...schedule, offer_id: offer.offer_id } : owner;
+  if (!schedule || !offer) return owner;
+  const powers = new Set([...schedule.powers].filter((power) => offer.powers.has(power)));
+  return { ...schedule, offer_id: offer.offer_id, powers };
 }
 
 /** Tokens of the wrong kind, of two companies, or of two schedules or offers. */
@@ -149,5 +164,42 @@ async function findLeadToken(sql: Sql, token: string): Promise<LeadOwner | undef
     offer_id: offer_id === null ? null : BigInt(offer_id),
     schedule_id: schedule_id === null ? null : BigInt(schedule_id),
     zone: ianaName(zone) ?? 'UTC',
+    contact_countries: row.contact_countries,
+    contact_prefixes: row.contact_prefixes,
+    powers: new Set(
+      (row.powers_of_company ?? ALL_POWERS).filter(
+        (power) => row.powers_of_offer?.includes(power) ?? true,
+      ),
+    ),
   };
 }
+
+/** The permission with which credentials of the company need no power of the token. */
+const permissionFor = (power: LeadTokenPower): string => {
+  if (power === 'read') return 'leads:read';
+  return power === 'submit' ? 'leads:create' : 'leads:update';
+};
+
+/** Throws 403 if neither the token nor the credentials beside it may do something. */
+export function requirePower(
+  power: LeadTokenPower,
+  { powers }: Pick<LeadOwner, 'powers'>,
+  { superuser, permissions }: Caller,
+  field = 'lead_token',
+): void {
+  const permission = permissionFor(power);
+  if (powers.has(power) || superuser || permissions.has(permission)) return;
+  throw HttpProblem.field(
+    field,
+    'not_permitted',
+    `needs the power ${power}, which the company or the offer does not give lead tokens, ` +
+      `or credentials with the permission ${permission}`,
+  );
+}
+
+/**
+ * Whether credentials beside the token let its sender act for the whole company. Those of a user
+ * who is limited to some records do not.
+ */
+export const actsForCompany = ({ superuser, permissions, teams }: Caller): boolean =>
+  !teams && (superuser || permissions.has('leads:update'));

@@ -30,7 +30,7 @@ export interface Scheme {
    */
   authenticate(
     req: Request,
-    operation: Pick<Operation, 'own_number'>,
+    operation: Pick<Operation, 'own_number' | 'power'>,
     known?: Caller,
   ): Promise<Authenticated>;
 }

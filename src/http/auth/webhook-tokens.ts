@@ -41,11 +41,18 @@ export function webhookTokenScheme(
     authenticate: async (req) => {
       const token = tokenOf(req);
       const webhook = await lookup.find(String(req.params.vanity_uri));
-      if (webhook && isRight(webhook, token))
+      if (webhook && isRight(webhook, token)) {
+        // A token proves that its sender has not guessed the name.
+        const refusal = webhook.digest ? undefined : await failures.refusalOf(req);
+        if (refusal) throw refusal;
         return { caller: anonymousCaller(webhook.company_id), owner: undefined, webhook };
-      // An unknown address counts as an attempt too: addresses cannot be guessed fast.
-      const problem = await failures.problemFor(req, token !== undefined);
-      throw webhook || problem.status === 429 ? problem : notFound();
+      }
+      // An unknown name is an attempt too, with or without a token, and so is one whose token is
+      // missing: names cannot be guessed fast.
+      const problem = await failures.problemFor(req, true);
+      if (problem.status === 429) throw problem;
+      if (!webhook) throw notFound();
+      throw token === undefined ? await failures.problemFor(req, false) : problem;
     },
   };
 }

@@ -37,7 +37,7 @@ export const BLOCK_CONTACTS = statement(
     UPDATE contacts
     SET blocked = true, blocked_at = {now}::timestamptz, updated_at = {now}::timestamptz
     WHERE company_id = {company_id} AND caller_number = ANY({numbers}::bigint[]) AND NOT blocked
-    RETURNING id
+    RETURNING caller_number
   `,
   { prepared: false },
 );
@@ -48,7 +48,7 @@ export const UNBLOCK_CONTACTS = statement(
     UPDATE contacts
     SET blocked = false, unblocked_at = {now}::timestamptz, updated_at = {now}::timestamptz
     WHERE company_id = {company_id} AND caller_number = ANY({numbers}::bigint[]) AND blocked
-    RETURNING id
+    RETURNING caller_number
   `,
   { prepared: false },
 );
@@ -59,7 +59,7 @@ export const OPT_CONTACTS_OUT = statement(
     UPDATE contacts
     SET opt_out = true, opted_out_at = {now}::timestamptz, updated_at = {now}::timestamptz
     WHERE company_id = {company_id} AND caller_number = ANY({numbers}::bigint[]) AND NOT opt_out
-    RETURNING id
+    RETURNING caller_number
   `,
   { prepared: false },
 );
@@ -70,7 +70,7 @@ export const OPT_CONTACTS_IN = statement(
     UPDATE contacts
     SET opt_out = false, opted_in_at = {now}::timestamptz, updated_at = {now}::timestamptz
     WHERE company_id = {company_id} AND caller_number = ANY({numbers}::bigint[]) AND opt_out
-    RETURNING id
+    RETURNING caller_number
   `,
   { prepared: false },
 );

@@ -1,17 +1,18 @@
 import { sql, statement } from '../../db/sql';
 
-/** The country of the company, and the time zone of the schedule, else of the offer. */
+/** Where the company contacts people, and the time zone of the schedule, else of the offer. */
 export const LOAD_OWNER = statement(
   'leads.load_owner',
   sql`
-    SELECT c.country, coalesce(s.time_zone, o.time_zone) AS zone
+    SELECT c.country, c.contact_countries, coalesce(c.contact_prefixes, '{}') AS contact_prefixes,
+      coalesce(s.time_zone, o.time_zone) AS zone
     FROM companies c
     LEFT JOIN schedules s ON s.company_id = c.id AND s.id = {schedule_id}::bigint
     LEFT JOIN offers o ON o.company_id = c.id AND o.id = {offer_id}::bigint
     WHERE c.id = {company_id}
   `,
   { prepared: false, nullable: ['zone'] },
-).returning<{ country: string }>();
+).returning<{ country: string; contact_prefixes: string[] }>();
 
 /** The time zone of the schedule or the offer of a lead. */
 export const LOAD_LEAD_ZONE = statement(

@@ -124,7 +124,10 @@ export const UPDATE_OTHER_LEADS = statement(
   { prepared: false },
 );
 
-/** Gives the data of a submission to the calls of its lead, or with `all` of all of them. */
+/**
+ * Gives the data of a submission to the calls of its lead, or with `all` of all of them. With
+ * `since` only to calls of their offer or schedule from then on.
+ */
 export const UPDATE_CALLS = statement(
   'leads.update_calls',
   sql`
@@ -137,6 +140,11 @@ export const UPDATE_CALLS = statement(
       AND c.company_id = l.company_id
       AND c.lead_id = l.id
       AND (l.id = {lead_id}::bigint OR {all}::boolean)
+      AND (
+        {since}::timestamptz IS NULL
+        OR c.created_at >= {since}::timestamptz
+          AND (c.offer_id = l.offer_id OR c.schedule_id = l.schedule_id)
+      )
   `,
   { prepared: false },
 );

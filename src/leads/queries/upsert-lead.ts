@@ -14,7 +14,8 @@ import { sql, statement } from '../../db/sql';
 const SUBMITTED = sql`
   uuid uuid, caller_number bigint, zones text[], data jsonb, email text,
   contact_field_type text, expires_in int, sub_id text, traffic_source_id bigint,
-  remote_ip text, lead_priority numeric, hours_to_expire int, max_contact_attempts int`;
+  remote_ip text, lead_priority numeric, hours_to_expire int, max_contact_attempts int,
+  sender json`;
 
 const COLUMNS = sql`
   company_id, created_at, updated_at, user_updated_at, first_queued_at, entered_at,
@@ -110,37 +111,48 @@ const CHANGES = sql`
 
 /** The history of the leads that were written. */
 const LOGS = sql`
-  INSERT INTO lead_logs (company_id, created_at, lead_id, event, message)
-  SELECT {company_id}, {now}::timestamptz, w.id, entry.event, entry.message
+  INSERT INTO lead_logs (company_id, created_at, lead_id, event, message, details)
+  SELECT {company_id}, {now}::timestamptz, w.id, entry.event, entry.message, entry.details
   FROM written w
+  JOIN started s ON s.caller_number = w.caller_number
   CROSS JOIN LATERAL (VALUES
-    (1, CASE WHEN w.created THEN 'created' ELSE 'updated' END, NULL),
+    (1, CASE WHEN w.created THEN 'created' ELSE 'updated' END, NULL, s.sender),
     (2, CASE WHEN {restart}::boolean AND NOT w.created THEN 'restarted' END,
-      'asked for by a submission'),
+      'asked for by a submission', NULL),
     (3, CASE WHEN {next_action_at}::timestamptz IS NOT NULL THEN 'next_action_changed' END,
-      {next_action_at}::timestamptz::text),
+      {next_action_at}::timestamptz::text, NULL),
     (4, CASE WHEN {callback_at}::timestamptz IS NOT NULL THEN 'callback_scheduled' END,
-      {callback_at}::timestamptz::text),
-    (5, CASE WHEN w.status = 'disabled' THEN 'disabled' END, 'its offer or schedule is paused'),
-    (6, CASE WHEN w.status = 'blocked' THEN 'blocked' END, 'its number is on the blacklist'),
-    (7, CASE WHEN w.status = 'opt_out' THEN 'opted_out' END, 'its number has opted out')
-  ) entry(place, event, message)
+      {callback_at}::timestamptz::text, NULL),
+    (5, CASE WHEN w.status = 'disabled' THEN 'disabled' END, 'its offer or schedule is paused',
+      NULL),
+    (6, CASE WHEN w.status = 'blocked' THEN 'blocked' END, 'its number is blocked', NULL),
+    (7, CASE WHEN w.status = 'opt_out' THEN 'opted_out' END, 'its number has opted out', NULL)
+  ) entry(place, event, message, details)
   WHERE entry.event IS NOT NULL
   ORDER BY entry.place`;
+
+/** What the offer or the schedule does not contact, for a row q at the owner o. */
+const RESTRICTED = sql`
+  LEFT JOIN LATERAL (
+    SELECT bool_or(x.blocked) AS blocked, bool_or(x.opt_out) AS opt_out
+    FROM contact_restrictions x
+    WHERE x.company_id = {company_id} AND x.caller_number = q.caller_number
+      AND (x.offer_id = o.offer_id OR x.schedule_id = o.schedule_id)
+  ) r ON true`;
 
 /** CTEs that write leads of an offer. */
 export const WRITE_OFFER_LEADS = sql`
   WITH owner AS (
-    SELECT o.paused, o.id AS offer_id
+    SELECT o.paused, o.id AS offer_id, NULL::bigint AS schedule_id
     FROM offers o
     WHERE o.company_id = {company_id} AND o.id = {offer_id}::bigint AND o.deleted_at IS NULL
   ),
   started AS (
     SELECT
-      q.*, o.offer_id, NULL::bigint AS schedule_id,
+      q.*, o.offer_id, o.schedule_id,
       CASE
-        WHEN k.blocked THEN 'blocked'
-        WHEN k.opt_out THEN 'opt_out'
+        WHEN k.blocked OR r.blocked THEN 'blocked'
+        WHEN k.opt_out OR r.opt_out THEN 'opt_out'
         WHEN o.paused THEN 'disabled'
         WHEN {callback_at}::timestamptz IS NOT NULL THEN 'waiting'
         ELSE 'queue'
@@ -152,6 +164,7 @@ export const WRITE_OFFER_LEADS = sql`
     FROM owner o
     CROSS JOIN json_to_recordset({rows}::json) AS q(${SUBMITTED})
     LEFT JOIN contacts k ON k.company_id = {company_id} AND k.caller_number = q.caller_number
+    ${RESTRICTED}
   ),
   written AS (
     INSERT INTO leads (${COLUMNS})
@@ -182,8 +195,8 @@ export const WRITE_SCHEDULE_LEADS = sql`
     SELECT
       q.*, o.offer_id, o.schedule_id,
       CASE
-        WHEN k.blocked THEN 'blocked'
-        WHEN k.opt_out THEN 'opt_out'
+        WHEN k.blocked OR r.blocked THEN 'blocked'
+        WHEN k.opt_out OR r.opt_out THEN 'opt_out'
         WHEN o.paused THEN 'disabled'
         WHEN {callback_at}::timestamptz IS NOT NULL THEN 'waiting'
         ELSE 'scheduled'
@@ -195,6 +208,7 @@ export const WRITE_SCHEDULE_LEADS = sql`
     FROM owner o
     CROSS JOIN json_to_recordset({rows}::json) AS q(${SUBMITTED})
     LEFT JOIN contacts k ON k.company_id = {company_id} AND k.caller_number = q.caller_number
+    ${RESTRICTED}
   ),
   written AS (
     INSERT INTO leads (${COLUMNS})

@@ -97,6 +97,35 @@ export const FIND_SUPPRESSIONS = statement(
   { prepared: false },
 );
 
+/**
+ * What offers and schedules do not contact, and where companies contact people, by place from 1.
+ * Read after the contacts are locked: those who restrict a number lock its contact first.
+ */
+export const LOAD_CONTACTABILITY = statement(
+  'outreach.load_contactability',
+  sql`
+    SELECT
+      x.place::int AS place,
+      coalesce(r.blocked, false) AS blocked,
+      coalesce(r.opt_out, false) AS opt_out,
+      c.country,
+      c.contact_countries,
+      coalesce(c.contact_prefixes, '{}') AS contact_prefixes
+    FROM unnest(
+      {company_ids}::bigint[], {caller_numbers}::bigint[], {offer_ids}::bigint[],
+      {schedule_ids}::bigint[]
+    ) WITH ORDINALITY AS x(company_id, caller_number, offer_id, schedule_id, place)
+    JOIN companies c ON c.id = x.company_id
+    LEFT JOIN LATERAL (
+      SELECT bool_or(k.blocked) AS blocked, bool_or(k.opt_out) AS opt_out
+      FROM contact_restrictions k
+      WHERE k.company_id = x.company_id AND k.caller_number = x.caller_number
+        AND (k.offer_id = x.offer_id OR k.schedule_id = x.schedule_id)
+    ) r ON true
+  `,
+  { prepared: true },
+).returning<{ place: number; country: string; contact_prefixes: string[] }>();
+
 /** Calls with the numbers of leads, and the last call of each lead. */
 export const LOAD_CALL_FACTS = statement(
   'outreach.load_call_facts',

@@ -5,7 +5,7 @@ export const READ_ENDPOINT = statement(
   sql`
     SELECT
       w.id::float8 AS id, w.offer_id::float8 AS offer_id,
-      w.traffic_source_id::float8 AS traffic_source_id, w.hold_seconds,
+      w.traffic_source_id::float8 AS traffic_source_id, w.hold_seconds, w.max_open_holds,
       w.paused OR w.maker_user_id IS NOT NULL AND NOT maker_has_offer(
         w.company_id, w.maker_user_id, w.maker_team_ids,
         '{inbound_webhooks:create,inbound_webhooks:update}', w.offer_id

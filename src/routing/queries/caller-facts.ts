@@ -39,6 +39,8 @@ interface Caller {
 /** All that a call for an offer depends on, except the buyers. */
 export interface CallFacts extends Caller {
   offer: OfferTerms;
+  /** The offer blocks the caller, as its lead token asked. */
+  blocked_for_offer: boolean;
   /** Lists of the offer that hold the caller's number. */
   suppressed_by: { id: number; name: string }[];
   lead: CallersLead | null;
@@ -153,6 +155,11 @@ export const CALL_FACTS = statement(
         ) payment
         WHERE payment.pays_again_at > {now}::timestamptz
       ), '[]') AS paid,
+      EXISTS (
+        SELECT FROM contact_restrictions x
+        WHERE x.company_id = {company_id} AND x.offer_id = o.id
+          AND x.caller_number = {number}::bigint AND x.blocked
+      ) AS blocked_for_offer,
       ${CALLER_COLUMNS}
     FROM offers o
     WHERE o.company_id = {company_id} AND o.id = {offer_id}::bigint AND o.deleted_at IS NULL

@@ -85,12 +85,12 @@ export const INSERT_RESERVATION = statement(
   'routing.insert_reservation',
   sql`
     INSERT INTO call_holds (
-      company_id, created_at, ping_id, offer_id, caller_number, buyer_ids, buyer_group_id,
-      slots, caps, posted, direct, expires_at
+      company_id, created_at, ping_id, offer_id, caller_number, inbound_webhook_id, remote_ip,
+      buyer_ids, buyer_group_id, slots, caps, posted, direct, expires_at
     )
     VALUES (
       {company_id}, {now}::timestamptz, {ping_id}::bigint, {offer_id}::bigint,
-      {caller_number}::bigint, {buyer_ids}::bigint[], {buyer_group_id}::bigint,
+      {caller_number}::bigint, {inbound_webhook_id}::bigint, {remote_ip}, {buyer_ids}::bigint[], {buyer_group_id}::bigint,
       {slots}::jsonb, {caps}::jsonb, {posted}::boolean, {direct}::boolean,
       {expires_at}::timestamptz
     )

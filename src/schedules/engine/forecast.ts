@@ -11,6 +11,7 @@ export type Obstacle =
   | 'token_filter'
   | 'no_email'
   | 'no_number'
+  | 'number_not_allowed'
   | 'no_open_hours';
 
 /** A future step of a lead. */
@@ -227,9 +228,10 @@ function exited(progress: Progress): Progress {
 
 function obstacle(
   kind: PlannedStep['kind'],
-  { suppressed_by, has_email, has_number }: Standing,
+  { suppressed_by, has_email, has_number, number_allowed }: Standing,
 ): Obstacle | undefined {
   if (suppressed_by !== null) return 'suppressed';
   if (kind === 'email') return has_email ? undefined : 'no_email';
+  if (!number_allowed) return 'number_not_allowed';
   return has_number ? undefined : 'no_number';
 }

@@ -2,13 +2,14 @@ import { done, expiryOf, initialProgress, isContact, limitReached, nextDue } fro
 import type { Action, ExitReason, Facts, Next, Phase, Plan, Progress } from './cadence';
 
 /** Why an action of the schedule is skipped. */
-export type SkipReason = 'token_filter' | 'suppressed' | 'no_email' | 'no_number' | 'same_schedule';
+export type SkipReason =
+  'token_filter' | 'suppressed' | 'no_email' | 'no_number' | 'number_not_allowed' | 'same_schedule';
 export type ParkReason = 'blocked' | 'opt_out' | 'disabled';
 export type DelayReason = 'daylight_hours' | 'business_hours' | 'no_open_hours' | 'carrier';
 
 /** What else decides whether the lead may be contacted, as read at the time of sending. */
 export interface Standing {
-  /** The number is on the blacklist of the company. */
+  /** The number is on the blacklist of the company, or blocked for the offer or schedule. */
   blocked: boolean;
   opt_out: boolean;
   /** The offer or the schedule is paused. */
@@ -18,6 +19,8 @@ export interface Standing {
   has_email: boolean;
   /** Whether the company has a number to call or text it from. */
   has_number: boolean;
+  /** Whether the company calls and texts numbers of its kind (phone/contact-policy.ts). */
+  number_allowed: boolean;
 }
 
 export type StepEvent =
@@ -132,10 +135,11 @@ function parkedBy({ blocked, opt_out }: Standing): Verdict | undefined {
 
 function unreachable(
   action: Action | undefined,
-  { suppressed_by, has_email, has_number }: Standing,
+  { suppressed_by, has_email, has_number, number_allowed }: Standing,
 ): SkipReason | undefined {
   if (suppressed_by !== null) return 'suppressed';
   if (action?.type === 'email') return has_email ? undefined : 'no_email';
+  if (!number_allowed) return 'number_not_allowed';
   return has_number ? undefined : 'no_number';
 }
 

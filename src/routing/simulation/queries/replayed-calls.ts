@@ -174,9 +174,17 @@ export const CALLERS = statement(
     SELECT
       coalesce((
         SELECT json_agg(k.caller_number)
-        FROM contacts k
-        WHERE k.company_id = {company_id} AND k.caller_number = ANY({numbers}::bigint[])
-          AND k.blocked
+        FROM (
+          SELECT c.caller_number
+          FROM contacts c
+          WHERE c.company_id = {company_id} AND c.caller_number = ANY({numbers}::bigint[])
+            AND c.blocked
+          UNION
+          SELECT x.caller_number
+          FROM contact_restrictions x
+          WHERE x.company_id = {company_id} AND x.caller_number = ANY({numbers}::bigint[])
+            AND x.offer_id = {offer_id}::bigint AND x.blocked
+        ) k
       ), '[]') AS blacklisted,
       coalesce((
         SELECT json_agg(

@@ -1,0 +1,84 @@
+-- What a lead token may do by itself, where people may be contacted, the numbers that one offer or
+-- schedule does not contact, and how much an address may hold at an endpoint of sellers.
+
+ALTER TABLE companies
+  ADD COLUMN updated_at timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  ADD COLUMN contact_countries text[],
+  ADD COLUMN contact_prefixes text[] DEFAULT ARRAY[]::text[],
+  ADD COLUMN lead_token_powers text[];
+
+ALTER TABLE offers ADD COLUMN lead_token_powers text[];
+
+CREATE TABLE contact_restrictions (
+  company_id bigint NOT NULL,
+  id bigserial NOT NULL,
+  created_at timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  updated_at timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  caller_number bigint NOT NULL,
+  offer_id bigint,
+  schedule_id bigint,
+  blocked boolean NOT NULL DEFAULT false,
+  opt_out boolean NOT NULL DEFAULT false,
+  CONSTRAINT contact_restrictions_pkey PRIMARY KEY (company_id, id),
+  CONSTRAINT contact_restrictions_owner_check
+    CHECK ((offer_id IS NULL) <> (schedule_id IS NULL)),
+  CONSTRAINT contact_restrictions_company_id_fkey
+    FOREIGN KEY (company_id) REFERENCES companies (id),
+  CONSTRAINT contact_restrictions_company_id_offer_id_fkey
+    FOREIGN KEY (company_id, offer_id) REFERENCES offers (company_id, id),
+  CONSTRAINT contact_restrictions_company_id_schedule_id_fkey
+    FOREIGN KEY (company_id, schedule_id) REFERENCES schedules (company_id, id)
+);
+CREATE UNIQUE INDEX contact_restrictions_company_id_offer_id_caller_number_key
+  ON contact_restrictions (company_id, offer_id, caller_number);
+CREATE UNIQUE INDEX contact_restrictions_company_id_schedule_id_caller_number_key
+  ON contact_restrictions (company_id, schedule_id, caller_number);
+CREATE INDEX contact_restrictions_company_id_caller_number_idx
+  ON contact_restrictions (company_id, caller_number);
+
+ALTER TABLE inbound_webhooks ADD COLUMN max_open_holds integer NOT NULL DEFAULT 1000;
+ALTER TABLE call_holds
+  ADD COLUMN inbound_webhook_id bigint,
+  ADD COLUMN remote_ip text;
+CREATE INDEX call_holds_company_id_inbound_webhook_id_remote_ip_idx
+  ON call_holds (company_id, inbound_webhook_id, remote_ip);
+
+-- The same for an opt-out at one offer or schedule: about the last lead of the number there.
+CREATE FUNCTION record_restricted_opt_out_event() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'UPDATE' AND OLD.opt_out THEN
+    RETURN NULL;
+  END IF;
+  IF has_webhook_for(NEW.company_id, ARRAY['lead_opted_out']) THEN
+    PERFORM record_webhook_event(
+        l.company_id,
+        'lead_opted_out',
+        l.id,
+        webhook_rows(l.company_id, l.id, NULL, NULL, NULL)
+      )
+      FROM (
+        SELECT *
+        FROM leads
+        WHERE company_id = NEW.company_id
+          AND caller_number = NEW.caller_number
+          AND (offer_id = NEW.offer_id OR schedule_id = NEW.schedule_id)
+          AND deleted_at IS NULL
+        ORDER BY id DESC
+        LIMIT 1
+      ) l
+      WHERE NOT EXISTS (
+        SELECT FROM leads o
+        WHERE o.company_id = NEW.company_id
+          AND o.caller_number = NEW.caller_number
+          AND (o.offer_id = NEW.offer_id OR o.schedule_id = NEW.schedule_id)
+          AND o.is_live
+      );
+  END IF;
+  RETURN NULL;
+END $$;
+
+CREATE CONSTRAINT TRIGGER webhook_event_on_opt_out
+  AFTER INSERT OR UPDATE OF opt_out ON contact_restrictions
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.opt_out)
+  EXECUTE FUNCTION record_restricted_opt_out_event();

@@ -1,0 +1,65 @@
+import type { Db } from '../db/tenant';
+import { lockContacts } from './change-contacts';
+import type { Owner } from './lead-owner';
+import {
+  FIND_OFFER_OF_SCHEDULE,
+  RESTRICT_AT_OFFER,
+  RESTRICT_IN_SCHEDULE,
+  STOP_RESTRICTED_LEADS,
+} from './queries/restrict-contact';
+
+interface Restriction {
+  change: 'block' | 'opt_out';
+  /** E.164 digits. */
+  number: number;
+  /** Of the lead token that asks for it. */
+  owner: Pick<Owner, 'offer_id' | 'schedule_id'>;
+  now: Date;
+  /** Address of the request. */
+  ip: string;
+}
+
+const CHANGES = {
+  block: { status: 'blocked', event: 'blocked' },
+  opt_out: { status: 'opt_out', event: 'opted_out' },
+} as const;
+
+/**
+ * Blocks a number or opts it out for one offer or schedule, and stops its live leads there: all
+ * that a lead token may do, which everybody knows who has seen the form. A block is of the offer, so
+ * that calls to it are refused too; of a schedule only if that has no offer. Must run in a
+ * transaction; the contact is locked first, as in `changeContacts`.
+ */
+export async function restrictContact(
+  { sql }: Pick<Db, 'sql'>,
+  { change, number, owner, now, ip }: Restriction,
+): Promise<void> {
+  await lockContacts(sql, [number], now);
+  const at = await placeOf(sql, change, owner);
+  const row = { caller_number: number, blocked: change === 'block', opt_out: change === 'opt_out' };
+  if (at.offer_id !== null) await sql(RESTRICT_AT_OFFER, { ...row, offer_id: at.offer_id, now });
+  else await sql(RESTRICT_IN_SCHEDULE, { ...row, schedule_id: at.schedule_id, now });
+  await sql(STOP_RESTRICTED_LEADS, {
+    ...at,
+    ...CHANGES[change],
+    caller_number: number,
+    message: 'asked for by lead_token',
+    details: JSON.stringify({ ip }),
+    now,
+  });
+}
+
+type Place = Restriction['owner'];
+
+async function placeOf(
+  sql: Db['sql'],
+  change: Restriction['change'],
+  { offer_id, schedule_id }: Place,
+): Promise<Place> {
+  if (schedule_id === null) return { offer_id, schedule_id };
+  const of_schedule = { offer_id: null, schedule_id };
+  if (change === 'opt_out') return of_schedule;
+  const [schedule] = await sql(FIND_OFFER_OF_SCHEDULE, { schedule_id });
+  const own = offer_id ?? schedule?.offer_id ?? null;
+  return own === null ? of_schedule : { offer_id: BigInt(own), schedule_id: null };
+}

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import type { Schemas } from '../contract';
+import type { Db } from '../db/tenant';
+import type { Deps } from '../deps';
+import { staleChecksum } from '../errors';
+import type { Handlers } from '../http/handlers';
+import { recordReply } from '../http/record';
+import { NotModified } from '../http/reply';
+import { LOCK_COMPANY, READ_COMPANY, UPDATE_COMPANY } from './queries/company';
+
+// The company: settings that hold for all of it. There is one, so that it has neither list nor id in
+// its path. A change locks the company alone.
+
+const ROOT = { singular: 'company' } as const;
+
+export const company = ({ clock, authenticator }: Deps) =>
+  ({
+    showCompany: async ({ db, if_none_match }) => {
+      const record = await read(db);
+      const checksum = checksumOf(record);
+      if (checksum === if_none_match) return new NotModified({ ETag: `"${checksum}"` });
+      return recordReply(ROOT, record);
+    },
+
+    updateCompany: async ({ db, body, if_match }) => {
+      const record = await db.transaction(async (tx) => {
+        await tx.sql(LOCK_COMPANY, {});
+        const before = await read(tx);
+        tx.log?.before(before);
+        if (if_match !== undefined && if_match !== '*' && if_match !== checksumOf(before))
+          throw staleChecksum();
+        await tx.sql(UPDATE_COMPANY, { ...columnsOf(body), now: clock() });
+        const after = await read(tx);
+        tx.log?.after(after);
+        return after;
+      });
+      db.afterCommit(authenticator.forgetPowers);
+      // With them the name of the company is cached.
+      db.afterCommit(authenticator.forgetRights);
+      return recordReply(ROOT, record);
+    },
+  }) satisfies Partial<Handlers>;
+
+const checksumOf = (record: string): string => createHash('md5').update(record).digest('hex');
+
+const read = async ({ sql }: Db): Promise<string> => (await sql(READ_COMPANY, {}))[0]!.record;
+
+const columnsOf = (fields: Schemas['CompanyUpdate']) => ({
+  fields: JSON.stringify(fields),
+  contact_countries: distinct(fields.contact_countries),
+  contact_prefixes: distinct(fields.contact_prefixes) ?? [],
+  lead_token_powers: distinct(fields.lead_token_powers),
+});
+
+const distinct = (values: readonly string[] | null | undefined): string[] | null =>
+  values ? [...new Set(values)] : null;

@@ -1,0 +1,58 @@
+import { sql, statement } from '../../db/sql';
+
+/** The record of the company as JSON, in the contract's order. */
+const RECORD = sql`
+  (
+    SELECT row_to_json(r)
+    FROM (
+      SELECT
+        c.id,
+        'Company' AS type,
+        c.uuid,
+        to_char(c.created_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"') AS created_at,
+        to_char(c.updated_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"') AS updated_at,
+        c.name,
+        c.country,
+        c.contact_countries,
+        c.contact_prefixes,
+        c.lead_token_powers
+    ) r
+  )::text`;
+
+export const READ_COMPANY = statement(
+  'people.read_company',
+  sql`SELECT ${RECORD} AS record FROM companies c WHERE c.id = {company_id}`,
+  { prepared: true },
+).returning<{ record: string }>();
+
+export const LOCK_COMPANY = statement(
+  'people.lock_company',
+  sql`SELECT c.id FROM companies c WHERE c.id = {company_id} FOR NO KEY UPDATE`,
+  { prepared: false },
+);
+
+/** Writes the settings that are among the keys of `fields`. */
+export const UPDATE_COMPANY = statement(
+  'people.update_company',
+  sql`
+    UPDATE companies c
+    SET
+      name = coalesce({fields}::jsonb->>'name', c.name),
+      country = coalesce({fields}::jsonb->>'country', c.country),
+      contact_countries = CASE
+        WHEN {fields}::jsonb ? 'contact_countries' THEN {contact_countries}::text[]
+        ELSE c.contact_countries
+      END,
+      contact_prefixes = CASE
+        WHEN {fields}::jsonb ? 'contact_prefixes' THEN {contact_prefixes}::text[]
+        ELSE c.contact_prefixes
+      END,
+      lead_token_powers = CASE
+        WHEN {fields}::jsonb ? 'lead_token_powers' THEN {lead_token_powers}::text[]
+        ELSE c.lead_token_powers
+      END,
+      updated_at = {now}::timestamptz
+    WHERE c.id = {company_id}
+  `,
+  { prepared: false },
+);

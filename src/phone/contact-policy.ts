@@ -1,0 +1,79 @@
+import {
+  getCountryCallingCode as callingCode,
+  isSupportedCountry,
+  parsePhoneNumberFromString,
+} from 'libphonenumber-js/max';
+
+// Whether a company calls and texts a number. Anybody can submit one to a public form: without
+// limits, a call to a premium rate or a satellite is paid by the company.
+
+/** Where a company calls and texts people. */
+export interface ContactPolicy {
+  /** Two letters: of the company. */
+  country: string;
+  /** Two letters each; null for the company's own alone. */
+  contact_countries: readonly string[] | null;
+  /** First digits of numbers that may be contacted in any case. */
+  contact_prefixes: readonly string[];
+}
+
+/**
+ * Numbers that cost extra, whatever their table says: 900 and the exchange 976 in North America,
+ * universal personal numbers, satellites, networks of several countries, and 979.
+ */
+const COSTLY = /^(?:1900|1\d{3}976|87[08]|88[123]|979)/;
+
+/** What is known of a number; `country` is absent where no country can be told. */
+interface Place {
+  country: string | undefined;
+  calling_code: string;
+  is_premium: boolean;
+}
+
+/** Why a number must not be called or texted; undefined when it may be. `number` is E.164 digits. */
+export function contactRefusal(
+  number: number | string,
+  { country, contact_countries, contact_prefixes }: ContactPolicy,
+): string | undefined {
+  const digits = String(number);
+  if (contact_prefixes.some((prefix) => digits.startsWith(prefix))) return undefined;
+  if (COSTLY.test(digits)) return 'is of a satellite, or at a premium rate';
+  const allowed = contact_countries ?? [country];
+  const place = placeOf(digits);
+  if (place?.is_premium) return 'is at a premium rate';
+  if (place && isAmong(allowed, place)) return undefined;
+  return place?.country
+    ? `is in the country ${place.country}, where the company contacts nobody`
+    : 'is in no country where the company contacts people';
+}
+
+/** A number whose country cannot be told is of any that has its calling code. */
+const isAmong = (allowed: readonly string[], { country, calling_code }: Place): boolean =>
+  country === undefined
+    ? allowed.some((each) => isSupportedCountry(each) && callingCode(each) === calling_code)
+    : allowed.includes(country);
+
+const MAX_KNOWN = 10_000;
+const known = new Map<string, Place | undefined>();
+
+/** In North America the area code says it all, so that most numbers are looked up once. */
+function placeOf(digits: string): Place | undefined {
+  const is_north_american = digits.length === 11 && digits.startsWith('1');
+  const sample = is_north_american ? `${digits.slice(0, 4)}5550123` : digits;
+  if (known.has(sample)) return known.get(sample);
+  if (known.size >= MAX_KNOWN) known.clear();
+  const place = lookUp(sample);
+  known.set(sample, place);
+  return place;
+}
+
+function lookUp(digits: string): Place | undefined {
+  const found = parsePhoneNumberFromString(`+${digits}`);
+  return (
+    found && {
+      country: found.country,
+      calling_code: found.countryCallingCode,
+      is_premium: found.getType() === 'PREMIUM_RATE',
+    }
+  );
+}

@@ -1,0 +1,50 @@
+import type { Statements } from '../db/tenant';
+import { HttpProblem } from '../errors';
+import type { Endpoint } from './read-request';
+import { COUNT_OPEN_HOLDS, LOCK_HOLDERS } from './queries/holds';
+
+/** A caller is offered once or twice; whoever asks more often wants to keep buyers from others. */
+const MAX_OF_CALLER = 5;
+
+export interface NewHold {
+  endpoint: Endpoint;
+  /** The network that the request comes from. */
+  from: string;
+  /** E.164 without the plus. */
+  caller_number: number;
+  now: Date;
+  /** The ping whose hold it takes the place of. */
+  replaces?: string | null;
+}
+
+/**
+ * Throws 429 if the address, or the caller that it offers, has as many open holds at an endpoint as
+ * one may have. Held by locks until the transaction ends, so that it is exact.
+ */
+export async function limitHolds(
+  db: Statements,
+  { endpoint, from, caller_number, now, replaces = null }: NewHold,
+): Promise<void> {
+  const hold = { inbound_webhook_id: endpoint.id, remote_ip: from, caller_number };
+  await db.sql(LOCK_HOLDERS, hold);
+  const [open] = await db.sql(COUNT_OPEN_HOLDS, { ...hold, replaces, now });
+  const { of_address, of_caller, next_end } = open!;
+  if (of_caller >= MAX_OF_CALLER) throw tooMany(of_caller, 'this caller', { next_end, now });
+  if (of_address >= endpoint.max_open_holds)
+    throw tooMany(of_address, 'this address', { next_end, now });
+}
+
+function tooMany(
+  count: number,
+  whose: string,
+  { next_end, now }: { next_end: Date | null; now: Date },
+): HttpProblem {
+  const wait_ms = next_end ? next_end.getTime() - now.getTime() : 1_000;
+  const seconds = Math.max(1, Math.ceil(wait_ms / 1000));
+  return new HttpProblem(
+    'rate_limited',
+    `The endpoint already holds buyers for ${count} pings of ${whose}.` +
+      ` The next hold ends in ${seconds} seconds.`,
+    { headers: { 'Retry-After': String(seconds) } },
+  );
+}

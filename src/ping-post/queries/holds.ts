@@ -1,0 +1,47 @@
+import { sql, statement } from '../../db/sql';
+
+/** One hold at a time for an address and for a caller, always in this order. */
+export const LOCK_HOLDERS = statement(
+  'ping_post.lock_holders',
+  sql`
+    SELECT
+      pg_advisory_xact_lock(
+        hashtextextended(
+          'hold of address ' || {company_id}::bigint || '/' || {inbound_webhook_id}::bigint || '/'
+            || {remote_ip}::text,
+          0
+        )
+      )::text AS of_address,
+      pg_advisory_xact_lock(
+        hashtextextended(
+          'hold of caller ' || {company_id}::bigint || '/' || {inbound_webhook_id}::bigint || '/'
+            || {caller_number}::bigint,
+          0
+        )
+      )::text AS of_caller
+  `,
+  { prepared: true },
+);
+
+/** A statement of its own: it must see what those who had the locks before have committed. */
+export const COUNT_OPEN_HOLDS = statement(
+  'ping_post.count_open_holds',
+  sql`
+    SELECT a.of_address, c.of_caller, least(a.next_end, c.next_end) AS next_end
+    FROM (
+      SELECT count(*)::int AS of_address, min(h.expires_at) AS next_end
+      FROM call_holds h
+      WHERE h.company_id = {company_id} AND h.inbound_webhook_id = {inbound_webhook_id}::bigint
+        AND h.remote_ip = {remote_ip} AND h.expires_at > {now}::timestamptz
+        AND h.ping_id IS DISTINCT FROM {replaces}::bigint
+    ) a
+    CROSS JOIN (
+      SELECT count(*)::int AS of_caller, min(h.expires_at) AS next_end
+      FROM call_holds h
+      WHERE h.company_id = {company_id} AND h.inbound_webhook_id = {inbound_webhook_id}::bigint
+        AND h.caller_number = {caller_number}::bigint AND h.expires_at > {now}::timestamptz
+        AND h.ping_id IS DISTINCT FROM {replaces}::bigint
+    ) c
+  `,
+  { prepared: true, nullable: ['next_end'] },
+);
