@@ -28,7 +28,9 @@ export const BUYERS = anyOf(granted('buyer'), grantedByGroup());
 export const GROUPS = anyOf(granted('buyer_group'));
 export const OFFERS = anyOf(granted('offer'));
 const schedulesOf = (offers: string) =>
-  anyOf(`SELECT s.id FROM schedules s WHERE s.company_id = {company_id} AND s.offer_id = ${offers}`);
+  anyOf(
+    `SELECT s.id FROM schedules s WHERE s.company_id = {company_id} AND s.offer_id = ${offers}`,
+  );
 export const SCHEDULES = schedulesOf(OFFERS);
 
 /** Offers of teams that have offers alone: such teams see all that comes to them. */
