@@ -38,12 +38,13 @@ const textOf = (schema: Schema, piece: string): string => {
   return piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
 };
 
-/** The longest value of a schema, of text alone: every item and every field of it is there. */
+/** A long value of a schema, of text alone: every field of it is there. */
 function longest(schema: Schema, piece: string, depth = 0): unknown {
   const { types, items, properties, max } = facets(schema);
   if (types.has('array')) {
     const item = items ? longest(items, piece, depth + 1) : piece;
-    return Array.from({ length: Math.min(max.items ?? 100, 100) }, () => item);
+    const most = depth === 0 ? 100 : 5;
+    return Array.from({ length: Math.min(max.items ?? most, most) }, () => item);
   }
   if (!types.has('object') || depth > 4) return textOf(schema, piece);
   return Object.fromEntries(
@@ -118,6 +119,11 @@ function jsonShapes(operation: Operation, example: Record<string, unknown>): Sha
     })),
     { name: 'the longest lists', body: fitting(stretched(example, operation), bytes) },
     { name: 'unknown fields', body: keys(Math.floor(bytes / 12)) },
+    { name: 'as many values as are read', body: keys(Math.min(49_000, Math.floor(bytes / 12))) },
+    {
+      name: 'as many objects as are read',
+      body: listOf(lists[0] ?? 'nonsense', '{"a":1}', Math.min(bytes, 190_000)),
+    },
     { name: 'as many unknown fields as are read', body: keys(1_000) },
     { name: 'deep objects', body: deep(name, Math.floor(bytes / 7)) },
     { name: 'objects as deep as is read', body: deep(name, 30) },
