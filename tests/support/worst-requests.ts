@@ -87,6 +87,20 @@ function stretched(example: Record<string, unknown>, operation: Operation): [str
   });
 }
 
+/** Telephone numbers that take longest to read. */
+const foreignNumbers = (operation: Operation): Shape[] =>
+  schemasOf(operation).flatMap(([name, schema]) => {
+    const { items, max } = facets(schema);
+    if (!items || !facets(items).formats.has('telephone')) return [];
+    const texts = ['+44 20 7946 0', '0'.repeat(80), '\uff11'.repeat(30), 'call me '];
+    return texts.map((text) => ({
+      name: `${max.items} numbers such as ${text}`,
+      body: JSON.stringify({
+        [name]: Array.from({ length: max.items! }, (_, n) => `${text}${n % 1_000}`),
+      }),
+    }));
+  });
+
 /** The worst JSON bodies of an operation. */
 function jsonShapes(operation: Operation, example: Record<string, unknown>): Shape[] {
   const bytes = bytesFor(operation);
@@ -117,6 +131,7 @@ function jsonShapes(operation: Operation, example: Record<string, unknown>): Sha
       name: `${list} of commas`,
       body: JSON.stringify({ [list]: ','.repeat(bytes - list.length - 8) }),
     })),
+    ...foreignNumbers(operation),
     { name: 'the longest lists', body: fitting(stretched(example, operation), bytes) },
     { name: 'unknown fields', body: keys(Math.floor(bytes / 12)) },
     { name: 'as many values as are read', body: keys(Math.min(49_000, Math.floor(bytes / 12))) },
