@@ -10,6 +10,7 @@ import { ERRORS_PATH } from './error-page';
 import { bodyTooLarge } from './read-body';
 import { valuesOf } from './request-values';
 import { validationProblem, type ValidatorError } from './validation-problem';
+import { tooManyValues } from './well-formed';
 
 /** Every error: RFC 9457, with fields for existing clients (success, message, errors). */
 export type Problem = Schemas['Problem'];
@@ -55,6 +56,8 @@ function bodyProblem({ type, limit, message }: Thrown): HttpProblem | undefined 
   switch (type) {
     case 'entity.too.large':
       return bodyTooLarge(limit!);
+    case 'values.too.many':
+      return tooManyValues();
     case 'entity.parse.failed':
       return new HttpProblem('malformed_body', `The body is not well-formed JSON: ${message}`);
     case 'encoding.unsupported':

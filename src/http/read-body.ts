@@ -1,6 +1,7 @@
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { HttpProblem } from '../errors';
 import { readForm, type FormCharset } from './parameters';
+import { hasTooManyValues } from './well-formed';
 
 /**
  * The largest body of a caller whose header has no credentials of a company: anybody can send one.
@@ -23,7 +24,10 @@ const FORM = 'application/x-www-form-urlencoded';
 export function bodyReader({ max_body_bytes }: { max_body_bytes: number }): BodyReader {
   const parsersOf = (is_known: boolean): RequestHandler[] => {
     const limit = bodyLimit(is_known, max_body_bytes);
-    return [express.json({ limit, strict: false }), express.text({ limit, type: FORM })];
+    return [
+      express.json({ limit, strict: false, verify: requireFewValues }),
+      express.text({ limit, type: FORM }),
+    ];
   };
   const [of_known, of_unknown] = [parsersOf(true), parsersOf(false)];
   return async (req, res, is_known) => {
@@ -37,6 +41,11 @@ export function bodyReader({ max_body_bytes }: { max_body_bytes: number }): Body
     for (const parser of is_known ? of_known : of_unknown) await run(parser, req, res);
     if (is_form && typeof req.body === 'string') req.body = readForm(req.body, charset);
   };
+}
+
+/** Throws the type of error that the error handler knows: the library gives it another status. */
+function requireFewValues(_req: unknown, _res: unknown, body: Buffer): void {
+  if (hasTooManyValues(body)) throw Object.assign(new Error(), { type: 'values.too.many' });
 }
 
 function charsetOf(req: Request): FormCharset {

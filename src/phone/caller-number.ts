@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
 import { numberReader, reasonFor, type NumberReader } from './parse-number';
@@ -41,19 +42,27 @@ export interface CallerIds {
   rejected: { caller_id: string; reason: string }[];
 }
 
+/** Others have their turn after these: numbers of some countries take a tenth of a millisecond. */
+const ENTRIES_AT_ONCE = 200;
+
 /** Reads many telephone numbers; those that are not possible are listed with their reasons. */
 export async function callerNumbers(
   db: Db,
   entries: readonly (string | number)[],
 ): Promise<CallerIds> {
   const read = await numberReaderOf(db);
-  const all = entries.map((entry) => ({ caller_id: String(entry), number: read(String(entry)) }));
-  const rejected = all.flatMap(({ caller_id, number }) =>
-    number === undefined ? [{ caller_id, reason: reasonFor(caller_id) }] : [],
-  );
+  const numbers = new Set<number>();
+  const rejected: CallerIds['rejected'] = [];
+  for (const [n, entry] of entries.entries()) {
+    const caller_id = String(entry);
+    const number = read(caller_id);
+    if (number === undefined) rejected.push({ caller_id, reason: reasonFor(caller_id) });
+    else numbers.add(number);
+    if (n % ENTRIES_AT_ONCE === ENTRIES_AT_ONCE - 1) await setImmediate();
+  }
   return {
-    numbers: [...new Set(all.flatMap(({ number }) => number ?? []))].sort((a, b) => a - b),
-    accepted: all.length - rejected.length,
+    numbers: [...numbers].sort((a, b) => a - b),
+    accepted: entries.length - rejected.length,
     rejected,
   };
 }

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { Linter, type Linter as Lint } from 'eslint';
 import {
   acceptedContent,
@@ -12,6 +13,8 @@ import type { RawOperation } from '../../src/contract-document';
 // What a request may hold is bounded: whatever reads a text, a list or an object of a request may
 // rely on its size (src/http/normalize-value.ts checks it first). Answers are exempt: their size is
 // that of what was stored, a page at a time.
+
+const load = createRequire(__filename);
 
 type Place = [path: string, schema: Schema];
 
@@ -90,7 +93,7 @@ test('every object of a request names its fields, or has a maximum of them', () 
 
 describe('patterns', () => {
   // eslint.config.js holds the same rules for the patterns of the source.
-  const [, rules] = (require('../../eslint.config.js') as Lint.Config[]).reduce<
+  const [, rules] = (load('../../eslint.config.js') as Lint.Config[]).reduce<
     [Lint.Config[], Lint.Config[]]
   >(
     ([others, found], config) =>

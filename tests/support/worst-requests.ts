@@ -38,12 +38,13 @@ const textOf = (schema: Schema, piece: string): string => {
   return piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
 };
 
-/** The longest value of a schema, of text alone: every item and every field of it is there. */
+/** A long value of a schema, of text alone: every field of it is there. */
 function longest(schema: Schema, piece: string, depth = 0): unknown {
   const { types, items, properties, max } = facets(schema);
   if (types.has('array')) {
     const item = items ? longest(items, piece, depth + 1) : piece;
-    return Array.from({ length: Math.min(max.items ?? 100, 100) }, () => item);
+    const most = depth === 0 ? 100 : 5;
+    return Array.from({ length: Math.min(max.items ?? most, most) }, () => item);
   }
   if (!types.has('object') || depth > 4) return textOf(schema, piece);
   return Object.fromEntries(
@@ -86,6 +87,20 @@ function stretched(example: Record<string, unknown>, operation: Operation): [str
   });
 }
 
+/** Telephone numbers that take longest to read. */
+const foreignNumbers = (operation: Operation): Shape[] =>
+  schemasOf(operation).flatMap(([name, schema]) => {
+    const { items, max } = facets(schema);
+    if (!items || !facets(items).formats.has('telephone')) return [];
+    const texts = ['+44 20 7946 0', '0'.repeat(80), '\uff11'.repeat(30), 'call me '];
+    return texts.map((text) => ({
+      name: `${max.items} numbers such as ${text}`,
+      body: JSON.stringify({
+        [name]: Array.from({ length: max.items! }, (_, n) => `${text}${n % 1_000}`),
+      }),
+    }));
+  });
+
 /** The worst JSON bodies of an operation. */
 function jsonShapes(operation: Operation, example: Record<string, unknown>): Shape[] {
   const bytes = bytesFor(operation);
@@ -116,8 +131,14 @@ function jsonShapes(operation: Operation, example: Record<string, unknown>): Sha
       name: `${list} of commas`,
       body: JSON.stringify({ [list]: ','.repeat(bytes - list.length - 8) }),
     })),
+    ...foreignNumbers(operation),
     { name: 'the longest lists', body: fitting(stretched(example, operation), bytes) },
     { name: 'unknown fields', body: keys(Math.floor(bytes / 12)) },
+    { name: 'as many values as are read', body: keys(Math.min(49_000, Math.floor(bytes / 12))) },
+    {
+      name: 'as many objects as are read',
+      body: listOf(lists[0] ?? 'nonsense', '{"a":1}', Math.min(bytes, 190_000)),
+    },
     { name: 'as many unknown fields as are read', body: keys(1_000) },
     { name: 'deep objects', body: deep(name, Math.floor(bytes / 7)) },
     { name: 'objects as deep as is read', body: deep(name, 30) },
