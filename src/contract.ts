@@ -16,7 +16,16 @@ import {
 } from './contract-document';
 
 export { METHODS };
-export type { ContractDocument, CredentialKind, FieldPermission, Method, OperationId, Parameter, Schema, Schemas };
+export type {
+  ContractDocument,
+  CredentialKind,
+  FieldPermission,
+  Method,
+  OperationId,
+  Parameter,
+  Schema,
+  Schemas,
+};
 
 const SCHEMES: Record<string, CredentialKind> = {
   leadToken: 'lead_token',
