@@ -3186,7 +3186,7 @@ export interface components {
          */
         AccessTokenKind: "key_pair" | "user_token";
         /**
-         * @description A resource and what may be done with it.
+         * @description A resource and what may be done with it. `money` and `routing` are for fields that set prices, or decide who gets a call, in addition to `create` and `update`. `company_wide:update` lets the users of a team change what belongs to the whole company or to others too.
          * @enum {string}
          */
         Scope: "company:read" | "company:update" | "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyers:money" | "buyers:routing" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_groups:routing" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "calls:money" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "offers:money" | "offers:routing" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "outgoing_webhooks:read" | "outgoing_webhooks:create" | "outgoing_webhooks:update" | "outgoing_webhooks:delete" | "webhook_logs:read" | "webhook_logs:update" | "webhook_manual_fires:read" | "webhook_manual_fires:create" | "inbound_webhooks:read" | "inbound_webhooks:create" | "inbound_webhooks:update" | "inbound_webhooks:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "phone_numbers:routing" | "call_centers:read" | "call_centers:create" | "call_centers:update" | "call_centers:delete" | "agent_statuses:read" | "agent_statuses:create" | "agent_statuses:update" | "agent_statuses:delete" | "agents:read" | "agents:create" | "agents:update" | "agents:delete" | "agent_status_timestamps:read" | "agent_messages:read" | "agent_messages:create" | "agent_messages:update" | "agent_messages:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "users:read" | "users:create" | "users:update" | "users:delete" | "access_control_lists:read" | "access_control_lists:create" | "access_control_lists:update" | "access_control_lists:delete" | "change_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete" | "company_wide:update";
@@ -3651,7 +3651,7 @@ export interface components {
             current_conversion_token_values?: components["schemas"]["TokenFilter"][] | null;
             /** @description Added to the call when it converts. */
             current_conversion_attribution_token_values?: components["schemas"]["TokenPair"][] | null;
-            /** @description Creates a team that may read and edit this buyer and view the calls it paid for, unless there is one already. */
+            /** @description Creates a team that may read this buyer, pause it, set its hours, name and e-mail address, lower its caps, and view the calls it paid for, unless there is one already. */
             generate_team?: boolean;
             /** @description The users of that team, by e-mail address; the team is created if there is none. Replaces all current users. Addresses without an account are invited to collaborate. */
             team_users_emails?: components["schemas"]["UsersEmails"];
@@ -4007,7 +4007,7 @@ export interface components {
             earned_revenue_daily_limit?: components["schemas"]["MoneyLimit"];
             /** @description How many dollars the group may pay, minus what traffic sources are paid, in an hour; null for no limit. */
             earned_revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
-            /** @description Creates a team that may read and edit this group and its buyers and view the calls they paid for, unless there is one already. */
+            /** @description Creates a team that may read this group and its buyers, pause them, set their hours, names and e-mail addresses, lower their caps, and view the calls they paid for, unless there is one already. */
             generate_team?: boolean;
             /** @description The users of that team, by e-mail address; the team is created if there is none. Replaces all current users. Addresses without an account are invited to collaborate. */
             team_users_emails?: components["schemas"]["UsersEmails"];

@@ -36,6 +36,7 @@ interface Acting {
   acts(scene: Scene): Promise<boolean>;
 }
 
+let callers = 0;
 const urls = new Map<number, () => unknown[]>();
 
 const ACTING: Record<string, Acting> = {
@@ -85,7 +86,7 @@ const ACTING: Record<string, Acting> = {
     acts: async ({ offer }) => {
       const res = await attack.world.company.api('post', `inbound_webhooks/ping/door-${offer}`, {
         auth: null,
-        body: { caller_id: `+1310559${String(Math.floor(Math.random() * 9000) + 1000)}` },
+        body: { caller_id: `+1310559${1000 + ++callers}` },
       });
       return (res.body.buyers ?? []).length > 0;
     },

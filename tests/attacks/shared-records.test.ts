@@ -94,7 +94,7 @@ const scene = async (permissions: string[]) => {
     await made('buyers', { name: 'Rival' }, 'buyer'),
   ];
   const offer = await made('offers', { name: 'Shared', buyer_ids: [mine.id, rival.id] }, 'offer');
-  const user = await member(world.company, `shared${Math.random()}@example.com`, {
+  const user = await member(world.company, `shared${++digits}@example.com`, {
     permissions,
     buyer_ids: [mine.id],
     offer_ids: [offer.id],

@@ -276,6 +276,10 @@ test('a blank value removes a limit; an unknown limit is refused', async () => {
   await world.company.api('put', `buyers/${id}`, { body: { attempt_daily_limit: '' } });
   expect(await read()).toMatchObject({ attempt_daily_limit: null, maxed_out_by: null });
   await expect(
-    changeLimits(db(), cap, { may_raise: true, limits: { 'nonsense = 1; --': 1 } as never, now: clock.read() }),
+    changeLimits(db(), cap, {
+      may_raise: true,
+      limits: { 'nonsense = 1; --': 1 } as never,
+      now: clock.read(),
+    }),
   ).rejects.toThrow(/no limit/);
 });

@@ -16,7 +16,8 @@ describe('a change of a call', () => {
   test('is read from the query string, JSON and forms, also with a user token', async () => {
     const call = await ringing();
     const { api } = here.world.company;
-    const token = await here.world.credentials(here.world.company, ['calls:update'], {
+    const permissions = ['calls:update', 'calls:money'];
+    const token = await here.world.credentials(here.world.company, permissions, {
       kind: 'user_token',
       user_email: 'ann@example.com',
     });
