@@ -3109,7 +3109,7 @@ export interface components {
         CallDestination: string;
         /** @description key:value; the key consists of lowercase letters, digits and underscores. */
         TokenPair: string;
-        /** @description key:value. The value may begin with an operator: `>=`, `<=`, `>`, `<` (numbers), `!=`, `=~` (regular expression), `in` or `not in` (values separated by commas or bars). */
+        /** @description key:value. The value may begin with an operator: `>=`, `<=`, `>`, `<` (numbers), `!=`, `=~` (regular expression), `in` or `not in` (values separated by commas or bars). A regular expression is in RE2 syntax and compiles to at most 256 instructions: a character or a class is one, and counted repetition such as `{5}` repeats them. It is matched against the first 1,000 characters of the token. */
         TokenFilter: string;
         /**
          * @description `asc`: the lowest first; `desc`: the highest first.

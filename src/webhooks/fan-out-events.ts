@@ -1,6 +1,7 @@
 import type { Statements } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import type { Deps } from '../deps';
+import { pauses } from '../jobs/pauses';
 import { insertDeliveries, type NewDelivery } from './insert-deliveries';
 import {
   deliveryOf,
@@ -45,9 +46,12 @@ async function fanOut(db: Statements, { clock, log }: Context): Promise<number> 
   const kinds = [...new Set(events.map(({ kind }) => kind))];
   const webhooks = await db.sql(LOCK_ACTIVE_WEBHOOKS, { kinds });
   const now = clock();
-  const deliveries = events
-    .map(openEvent)
-    .flatMap((event) => webhooks.flatMap((webhook) => deliveriesOf(webhook, event, { log, now })));
+  const deliveries: NewDelivery[] = [];
+  const pause = pauses();
+  for (const event of events.map(openEvent)) {
+    deliveries.push(...webhooks.flatMap((webhook) => deliveriesOf(webhook, event, { log, now })));
+    await pause();
+  }
   await insertDeliveries(db, deliveries, now);
   await db.sql(DELETE_EVENTS, { ids });
   return ids.length;
