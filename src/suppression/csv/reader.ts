@@ -1,6 +1,7 @@
 import { layoutOf, type Layout, type Wanted } from './layout';
 import { numberReader, reasonFor } from '../../phone/parse-number';
-import { delimiterOf, readRecords, type CsvRecord } from './records';
+import { delimiterOf } from './delimiter';
+import { readRecords, type CsvRecord } from './records';
 import { createSorter, type Sorter } from './external-sort';
 import { readText } from './text';
 
