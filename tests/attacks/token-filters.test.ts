@@ -144,7 +144,8 @@ test('a call is routed past a buyer whose filters would take long, to one withou
     ).body.buyer.id as number;
   const filters = Array.from({ length: 100 }, (_, n) => `word:=~(?:${WORST[0]}${n})?`);
   const slow: number[] = [];
-  for (let n = 0; n < 10; n++) slow.push(await buyer(`Slow ${n}`, [...filters.slice(1), `word:!=${n}`]));
+  for (let n = 0; n < 10; n++)
+    slow.push(await buyer(`Slow ${n}`, [...filters.slice(1), `word:!=${n}`]));
   const plain = await buyer('Plain', []);
   const offer = await api('post', 'offers', {
     body: { name: 'Auto', buyer_ids: [...slow, plain] },
