@@ -80,6 +80,8 @@ export interface RawOperation {
   'x-unlogged'?: boolean;
   'x-unlimited'?: boolean;
   'x-own-transactions'?: boolean;
+  /** It decides where a call goes: it has connections that no other request takes. */
+  'x-routes'?: boolean;
   'x-own-number'?: string;
   /** What it is authenticated by, where no security scheme can say it. */
   'x-credentials'?: CredentialKind;
