@@ -1,7 +1,6 @@
 import { HttpProblem } from '../errors';
 
-/** A company waits for its own statements only so long, and only with so many. */
-const MAX_WAIT_MS = 5_000;
+/** So much of a company waits for its own statements. */
 const MAX_WAITING = 1_000;
 
 interface Waiting {
@@ -28,7 +27,7 @@ export interface FairPool {
  * beyond waits here, in order, and not at the pool, where it would be before others. Throws 429
  * when too much waits, or for too long.
  */
-export function fairPool(size: number): FairPool {
+export function fairPool(size: number, max_wait_ms: number): FairPool {
   const alone = Math.max(1, Math.ceil(size / 2));
   const among_others = Math.max(1, Math.ceil(size / 4));
   const shares = new Map<bigint, Share>();
@@ -58,7 +57,7 @@ export function fairPool(size: number): FairPool {
     turnsOf: (company_id) => async (work) => {
       const share = enter(company_id);
       if (isFree(share)) share.running++;
-      else await turn(share);
+      else await turn(share, max_wait_ms);
       try {
         return await work();
       } finally {
@@ -68,13 +67,13 @@ export function fairPool(size: number): FairPool {
   };
 }
 
-function turn({ waiting }: Share): Promise<void> {
+function turn({ waiting }: Share, max_wait_ms: number): Promise<void> {
   if (waiting.size >= MAX_WAITING) throw tooMany();
   return new Promise((done, fail) => {
     const timer = setTimeout(() => {
       waiting.delete(one);
       fail(tooMany());
-    }, MAX_WAIT_MS);
+    }, max_wait_ms);
     const one: Waiting = {
       timer,
       proceed: () => {

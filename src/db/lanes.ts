@@ -38,7 +38,10 @@ export function requestLanes(
   database: Pick<Database, Lane>,
 ): (company_id: bigint, purpose: Purpose) => Lanes {
   const pools = Object.fromEntries(
-    LANES.map((lane) => [lane, fairPool(database[lane].options.max)]),
+    LANES.map((lane) => {
+      const { max, connectionTimeoutMillis } = database[lane].options;
+      return [lane, fairPool(max, connectionTimeoutMillis!)];
+    }),
   ) as Record<Lane, FairPool>;
   return (company_id, purpose) => {
     const turns = Object.fromEntries(
