@@ -34,6 +34,8 @@ export interface Config {
   database_timeout_seconds: number;
   /** How many proxies add themselves to X-Forwarded-For; the caller's address is before them. */
   trust_proxy: number;
+  /** Connections of clients at a time; one address has at most half of them. */
+  max_connections: number;
   max_body_bytes: number;
   max_upload_bytes: number;
   /** Folder of uploaded files; processes that share a database share it. */
@@ -148,6 +150,7 @@ const VARIABLES = {
   DATABASE_POOL_SIZE: between(1, 500)({ default: 16 }),
   DATABASE_TIMEOUT_SECONDS: between(1, 600)({ default: 10 }),
   TRUST_PROXY: between(0, 10)({ default: 0 }),
+  MAX_CONNECTIONS: between(10, 1_000_000)({ default: 4_000 }),
   MAX_BODY_BYTES: between(1_024, 104_857_600)({ default: 1_048_576 }),
   MAX_UPLOAD_BYTES: between(1_024, 1_099_511_627_776)({ default: 1_073_741_824 }),
   STORAGE_DIR: str({ default: undefined }),
@@ -190,6 +193,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     pool_size: values.DATABASE_POOL_SIZE,
     database_timeout_seconds: values.DATABASE_TIMEOUT_SECONDS,
     trust_proxy: values.TRUST_PROXY,
+    max_connections: values.MAX_CONNECTIONS,
     max_body_bytes: values.MAX_BODY_BYTES,
     max_upload_bytes: values.MAX_UPLOAD_BYTES,
     storage_dir: values.STORAGE_DIR ?? join(values.DATA_DIR, 'storage'),

@@ -111,6 +111,8 @@ export interface RawOperation {
   /** What it makes or changes acts later, and then keeps to the access scope of its maker. */
   'x-acts-later'?: boolean;
   'x-own-transactions'?: boolean;
+  /** It decides where a call goes: it has connections that no other request takes. */
+  'x-routes'?: boolean;
   'x-own-number'?: string;
   /** What it is authenticated by, where no security scheme can say it. */
   'x-credentials'?: CredentialKind;

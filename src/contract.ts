@@ -64,6 +64,8 @@ export interface Operation {
   unlogged: boolean;
   /** It runs several transactions, not one. */
   own_transactions: boolean;
+  /** It decides where a call goes: it has connections that no other request takes. */
+  routes: boolean;
   /** Field of a carrier's request that has the company's own number. */
   own_number: string | undefined;
   parameters: Parameter[];
@@ -152,6 +154,7 @@ function describe({ method, path, operation, shared, resolve }: Found): Operatio
     acts_later: operation['x-acts-later'] === true,
     unlogged: operation['x-unlogged'] === true,
     own_transactions: operation['x-own-transactions'] === true,
+    routes: operation['x-routes'] === true,
     own_number: operation['x-own-number'],
     // With x-fields the query string is read as a body.
     parameters: fields ? parameters.filter((parameter) => parameter.in !== 'query') : parameters,

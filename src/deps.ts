@@ -5,6 +5,7 @@ import type { Config } from './config';
 import { openDatabase, type Database } from './db/client';
 import { openRateLimitCounter } from './db/rate-limit-counter';
 import { openAgentStreams, type AgentStreams } from './agents/streams';
+import { sqlOn } from './db/sql';
 import { tenants, type TenantDatabases } from './db/tenant';
 import { authenticator, type Authenticator } from './http/auth/authenticator';
 import { rateLimits, type RateLimits } from './http/rate-limits';
@@ -67,7 +68,7 @@ export function createDeps({
     database,
     tenants: tenants(database),
     authenticator: authenticator({
-      sql: database.sql,
+      sql: sqlOn(database.credentials),
       pepper,
       clock,
       carrier: { auth_token: config.twilio.auth_token, public_url: config.public_url },
@@ -109,7 +110,7 @@ function limitsOf(
     seller: config.seller_rate_limit_per_minute,
   };
   return rateLimits({
-    counter: openRateLimitCounter({ sql: database.sql, log, window_seconds }),
+    counter: openRateLimitCounter({ sql: sqlOn(database.credentials), log, window_seconds }),
     limits,
     window_seconds,
   });

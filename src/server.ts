@@ -9,6 +9,7 @@ import { loadConfig, type Config } from './config';
 import { contract } from './contract';
 import { deleteExpiredRateLimits } from './db/rate-limit-counter';
 import type { Deps } from './deps';
+import { limitConnections } from './http/connections';
 import { deleteExpiredAnswers } from './http/idempotency';
 import { messageClasses } from './http/message-classes';
 import type { NewCompany } from './installation/create-company';
@@ -60,6 +61,9 @@ function serverOf(deps: Deps): { server: Server; closeConnections: () => void } 
   // An hour is for uploads; other bodies get a minute (app.ts).
   const timeouts = { headersTimeout: 5_000, requestTimeout: HOUR_MS, keepAliveTimeout: 65_000 };
   const server = createServer({ ...messageClasses(app), ...timeouts }, app);
+  const { max_connections: max, trust_proxy } = deps.config;
+  // Behind a proxy, all clients have its address.
+  limitConnections(server, { max, ...(trust_proxy === 0 && { max_per_address: max / 2 }) });
   let closing = false;
   // Prepended: the header must be set before the application replies.
   server.prependListener(

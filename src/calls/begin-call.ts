@@ -1,5 +1,4 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
-import { semaphore } from '../db/semaphore';
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import { unknownReferences } from '../db/records';
@@ -80,8 +79,9 @@ export async function beginCall(
   });
   const events = [{ event: 'started', details: { lead_id: call.lead_id } }];
   const routing = { facts, candidates, webhooks, vetoes, asked, reservation, events };
-  const begun = await limited(db, () =>
-    checkedTransaction<{ known: CallRow } | { routed: Routed }>(db, async (tx) => {
+  const begun = await checkedTransaction<{ known: CallRow } | { routed: Routed }>(
+    db,
+    async (tx) => {
       if (call_sid !== null) {
         await lockCallSid(tx, carrier, call_sid);
         // Another request may have reported the same call a moment before.
@@ -90,7 +90,7 @@ export async function beginCall(
       }
       const routed = await routeCall(tx, { ...call, round: 0 }, routing);
       return isCheckRequired(routed) ? routed : { routed };
-    }),
+    },
   );
   if (isCheckRequired(begun)) return begun;
   if ('known' in begun) return begunBefore(db, begun.known);
@@ -130,16 +130,6 @@ const attemptRowsOf = ({ round, dial }: Routed, now: Date): AttemptRow[] =>
     connected_at: null,
     dial: each,
   }));
-
-/** Transactions at a time per company: other requests need connections too. */
-const MAX_CONCURRENT = 8;
-const semaphores = new WeakMap<Db, ReturnType<typeof semaphore>>();
-
-function limited<T>(db: Db, work: () => Promise<T>): Promise<T> {
-  const run = semaphores.get(db) ?? semaphore(MAX_CONCURRENT);
-  semaphores.set(db, run);
-  return run(work);
-}
 
 interface Context {
   reservation: AwaitedReservation | undefined;

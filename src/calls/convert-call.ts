@@ -100,7 +100,8 @@ function applies(
   answered_seconds: number,
 ): boolean {
   if (conversion_type !== 'duration' || answered_seconds < duration) return false;
-  return token_values.every((filter) => compileFilter(filter)?.(ownTokens(tokens)) ?? false);
+  const source = ownTokens(tokens);
+  return token_values.every((filter) => compileFilter(filter)?.(source) ?? false);
 }
 
 interface CallOfBuyer {

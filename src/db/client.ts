@@ -1,7 +1,9 @@
 import { Pool } from 'pg';
 import type { PrismaClient } from '../generated/prisma/client';
+import { CountingClient, endFullConnections } from './prepared-plans';
 import { openPrisma, TransactionPool } from './prisma-client';
 import { sqlOn, type Sql } from './sql';
+import type { BoundStatement } from './statement';
 
 export interface DatabaseOptions {
   pool_size: number;
@@ -20,6 +22,15 @@ export interface Database {
    * a connection. Planning the statements of routing takes longer than running them.
    */
   prepared: Pool;
+  /**
+   * For lists, searches and reports that are planned for their values: what they read depends on
+   * what is asked for, so they may take only half of the time of other statements.
+   */
+  searches: Pool;
+  /** The same as `prepared` for the requests that route calls: no other request takes them. */
+  routing: Pool;
+  /** The same for who sends a request and how many it has left, which every request needs first. */
+  credentials: Pool;
   /** For exports, which take longer than other statements may. */
   streams: Pool;
   /** For the transactions of imports, which take seconds. */
@@ -38,6 +49,14 @@ export interface Database {
   close(): Promise<void>;
 }
 
+type PoolName = 'pool' | 'prepared' | 'searches';
+
+/** The pool that a statement belongs to, unless the request has others. */
+export const poolFor = ({ kind }: BoundStatement): PoolName => {
+  if (kind === 'search') return 'searches';
+  return kind === 'prepared' ? 'prepared' : 'pool';
+};
+
 const UTC = '-c timezone=UTC';
 const PLAN_ONCE = '-c plan_cache_mode=force_generic_plan';
 const FAIL_ON_LOCKS = '-c lock_timeout=250ms';
@@ -48,6 +67,8 @@ const CHECK_CONNECTION = '-c client_connection_check_interval=2s';
 const connectionTimeout = (timeout_ms: number): number =>
   Math.max(Math.min(6_000, timeout_ms), timeout_ms * 0.6);
 
+const searchTimeout = (timeout_ms: number): number => Math.ceil(timeout_ms / 2);
+
 /**
  * Opens the pools; they connect at the first use. Every session runs in UTC, which Prisma needs.
  */
@@ -56,10 +77,31 @@ export function openDatabase(
   { pool_size, timeout_seconds, onIdleError = () => {} }: DatabaseOptions,
 ): Database {
   const timeout_ms = timeout_seconds * 1000;
+  const pools = openPools(url, pool_size, timeout_ms);
+  for (const each of Object.values(pools)) {
+    // An idle connection that breaks must not end the process; the next use opens a new one.
+    each.on('error', onIdleError);
+    endFullConnections(each);
+  }
+  const prisma = openPrisma(pools.pool, timeout_ms);
+  return {
+    url,
+    ...pools,
+    prisma,
+    sql: sqlOn((bound) => pools[poolFor(bound)]),
+    close: async () => {
+      await prisma.$disconnect();
+      await Promise.all(Object.values(pools).map((each) => each.end()));
+    },
+  };
+}
+
+function openPools(url: string, pool_size: number, timeout_ms: number) {
   const common = {
     connectionString: url,
     connectionTimeoutMillis: connectionTimeout(timeout_ms),
     keepAlive: true,
+    Client: CountingClient,
   };
   const usual = {
     ...common,
@@ -68,27 +110,22 @@ export function openDatabase(
     statement_timeout: timeout_ms,
     idleTimeoutMillis: 60_000,
   };
-  const max = Math.ceil(pool_size / 2);
-  const planned = { ...usual, options: `${UTC} ${PLAN_ONCE}` };
-  const long = { ...common, options: `${UTC} ${CHECK_CONNECTION}`, max: 4 };
-  const pools = {
-    pool: new TransactionPool({ ...usual, max }),
-    prepared: new Pool({ ...planned, max, idleTimeoutMillis: 600_000 }),
-    batched: new Pool({ ...planned, options: `${planned.options} ${FAIL_ON_LOCKS}`, max: 4 }),
-    streams: new Pool(long),
-    bulk: new Pool(long),
-  };
-  // An idle connection that breaks must not end the process; the next use opens a new one.
-  for (const each of Object.values(pools)) each.on('error', onIdleError);
-  const prisma = openPrisma(pools.pool, timeout_ms);
+  const [max, quarter] = [Math.ceil(pool_size / 2), Math.ceil(pool_size / 4)];
+  const planned = { ...usual, options: `${UTC} ${PLAN_ONCE}`, idleTimeoutMillis: 600_000 };
+  const long = { ...common, options: `${UTC} ${CHECK_CONNECTION}` };
   return {
-    url,
-    ...pools,
-    prisma,
-    sql: sqlOn(({ name }) => (name === undefined ? pools.pool : pools.prepared)),
-    close: async () => {
-      await prisma.$disconnect();
-      await Promise.all(Object.values(pools).map((each) => each.end()));
-    },
+    pool: new TransactionPool({ ...usual, max }),
+    prepared: new Pool({ ...planned, max }),
+    searches: new Pool({ ...usual, max: quarter, statement_timeout: searchTimeout(timeout_ms) }),
+    routing: new Pool({ ...planned, max }),
+    credentials: new Pool({ ...planned, max: 2 }),
+    batched: new Pool({
+      ...planned,
+      options: `${planned.options} ${FAIL_ON_LOCKS}`,
+      idleTimeoutMillis: 60_000,
+      max: 4,
+    }),
+    streams: new Pool({ ...long, max: 8 }),
+    bulk: new Pool({ ...long, max: 4 }),
   };
 }

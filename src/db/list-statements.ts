@@ -69,7 +69,7 @@ export function keysTemplate(projection: Projection, shape: ListShape): Template
     const sql = finds_first
       ? foundSql(projection, shape)
       : keysSql(projection, shape, totalSql(projection, shape));
-    return template(sql, { prepared: false });
+    return template(sql, { prepared: false, search: true });
   });
 }
 

@@ -135,15 +135,24 @@ export type TenantClient = Omit<
   '$transaction' | '$connect' | '$disconnect' | '$extends' | '$on'
 >;
 
-/** Adds the company to every condition and every new row of every statement that Prisma makes. */
-export function bindToCompany(prisma: PrismaClient, company_id: bigint) {
+/**
+ * Adds the company to every condition and every new row of every statement that Prisma makes.
+ * `run` runs each operation.
+ */
+export function bindToCompany(
+  prisma: PrismaClient,
+  company_id: bigint,
+  run: <T>(operation: () => Promise<T>) => Promise<T>,
+) {
   return prisma.$extends({
     query: {
       $allModels: {
         $allOperations: ({ model, args, query }) =>
-          SHARED_MODELS.has(model)
-            ? query(args)
-            : query(withCompany(args as Arguments, company_id) as typeof args),
+          run(() =>
+            SHARED_MODELS.has(model)
+              ? query(args)
+              : query(withCompany(args as Arguments, company_id) as typeof args),
+          ),
       },
     },
   });

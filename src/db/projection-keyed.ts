@@ -41,7 +41,7 @@ export function keyedPageTemplate(
     FROM (SELECT (${total})::text AS total) c
     LEFT JOIN LATERAL (${found}) p ON true
     ORDER BY p.key`,
-    { prepared: false },
+    { prepared: false, search: true },
   );
 }
 

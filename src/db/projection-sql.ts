@@ -101,18 +101,17 @@ export function safeCell(sql: string): string {
 }
 
 const MAX_TEMPLATES = 5_000;
+/** Templates by key; the one used last is at the end. */
 const templates = new Map<string, Template>();
 
 /**
- * Makes a template once for each key. Keys come from request parameters, so their number is
- * bounded.
+ * Makes a template once for each key. Keys come from request parameters: only so many are kept.
  */
 export function cached(key: string, make: () => Template): Template {
-  let found = templates.get(key);
-  if (!found) {
-    if (templates.size >= MAX_TEMPLATES) templates.clear();
-    templates.set(key, (found = make()));
-  }
+  const found = templates.get(key) ?? make();
+  templates.delete(key);
+  templates.set(key, found);
+  if (templates.size > MAX_TEMPLATES) templates.delete(templates.keys().next().value!);
   return found;
 }
 

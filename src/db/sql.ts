@@ -1,5 +1,11 @@
 import type { SqlTypes } from '../generated/sql';
-import { numberParameters, type BoundStatement } from './statement';
+import {
+  kindOf,
+  numberParameters,
+  type BoundStatement,
+  type Connection,
+  type StatementKind,
+} from './statement';
 
 /** Part of a statement, or a whole one. Written in `<room>/queries/` and nowhere else. */
 export class SqlText {
@@ -32,6 +38,8 @@ export interface StatementOptions {
    * does not depend on the values. False: planned for its values each time.
    */
   prepared: boolean;
+  /** Whether it reads as much as its values say, such as a report: it gets less time. */
+  search?: boolean;
   /** Expressions that can be null. Of columns of a table the generator knows it. */
   nullable?: readonly string[];
   /** Run before the statement is checked: makes the temporary tables that it uses. */
@@ -49,6 +57,7 @@ type NarrowerThan<Name extends StatementName, Narrowed> = {
 export class Statement<Name extends StatementName, Narrowed = unknown> {
   readonly text: string;
   readonly parameters: readonly string[];
+  private readonly kind: StatementKind | undefined;
   /** For the compiler alone. */
   declare readonly narrowed?: Narrowed;
 
@@ -60,6 +69,7 @@ export class Statement<Name extends StatementName, Narrowed = unknown> {
     const { text, parameters } = numberParameters(source.text);
     this.text = text;
     this.parameters = parameters;
+    this.kind = kindOf(options);
   }
 
   /** The same statement, with narrower types for some of its columns. */
@@ -75,7 +85,8 @@ export class Statement<Name extends StatementName, Narrowed = unknown> {
         throw new Error(`${this.name} lacks the parameter ${parameter}`);
       return given[parameter];
     });
-    return { ...(this.options.prepared && { name: this.name }), text: this.text, values };
+    const { text, kind } = this;
+    return { ...(this.options.prepared && { name: this.name }), text, values, kind };
   }
 }
 
@@ -105,10 +116,6 @@ export type TenantSql = <Name extends StatementName, Narrowed>(
   statement: Statement<Name, Narrowed>,
   params: Omit<Params<Name>, 'company_id'> & { company_id?: bigint | number | string | null },
 ) => Promise<Row<Name, Narrowed>[]>;
-
-interface Connection {
-  query(bound: BoundStatement): Promise<{ rows: unknown[] }>;
-}
 
 /** Statements on a pool, a connection, or what `choose` picks for each. */
 export const sqlOn =

@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import type { AccessScope } from './access-scope';
 import type { Database } from './client';
+import { OPEN_LANES, requestLanes, type Lane, type Lanes, type Purpose } from './lanes';
 import {
   bindToCompany,
   prismaTransaction,
@@ -8,7 +9,7 @@ import {
   type TransactionOptions,
 } from './prisma-client';
 import { sqlOn, tenantSql, type TenantSql } from './sql';
-import { queryOn, type Query } from './statement';
+import { queryOn, type BoundStatement, type Query } from './statement';
 import { inTransaction, retryOnDeadlock } from './transaction';
 
 /** What a request brings along for everything that is done on its behalf. */
@@ -60,43 +61,63 @@ export interface Db extends RequestContext {
 export type Statements = Pick<Db, 'company_id' | 'key' | 'query' | 'sql'>;
 
 export interface TenantDatabases {
+  /** For work of our own, which takes connections as they are free. */
   of(company_id: bigint): Db;
+  /** For a request, which takes turns with others of its company. */
+  ofRequest(company_id: bigint, purpose: Purpose): Db;
 }
 
 const MAX_CACHED = 10_000;
 
 /** Returns each company's Db. They are cached, because binding Prisma costs more than a query. */
 export function tenants(database: Database): TenantDatabases {
-  const cached = new Map<bigint, Db>();
+  const lanesOf = requestLanes(database);
+  const usual = cachedDbs((company_id) =>
+    tenantDb(database, company_id, lanesOf(company_id, 'usual')),
+  );
+  const routing = cachedDbs((company_id) =>
+    tenantDb(database, company_id, lanesOf(company_id, 'routing')),
+  );
   return {
-    of: (company_id) => {
-      const found = cached.get(company_id);
-      if (found) return found;
-      if (cached.size >= MAX_CACHED) cached.clear();
-      const db = tenantDb(database, company_id);
-      cached.set(company_id, db);
-      return db;
-    },
+    of: cachedDbs((company_id) => tenantDb(database, company_id, OPEN_LANES)),
+    ofRequest: (company_id, purpose) =>
+      purpose === 'routing' ? routing(company_id) : usual(company_id),
+  };
+}
+
+function cachedDbs(open: (company_id: bigint) => Db): (company_id: bigint) => Db {
+  const cached = new Map<bigint, Db>();
+  return (company_id) => {
+    const found = cached.get(company_id);
+    if (found) return found;
+    if (cached.size >= MAX_CACHED) cached.clear();
+    const db = open(company_id);
+    cached.set(company_id, db);
+    return db;
   };
 }
 
 /** One company's part of the database, outside of transactions. */
-function tenantDb(database: Database, company_id: bigint): Db {
-  const { pool, prepared, streams, bulk } = database;
-  const prisma = bindToCompany(database.prisma, company_id);
+function tenantDb(database: Database, company_id: bigint, lanes: Lanes): Db {
+  const { streams, bulk } = database;
+  const prisma = bindToCompany(database.prisma, company_id, (work) => lanes.run('pool', work));
+  const connection = (laneOf: (bound: BoundStatement) => Lane) => ({
+    query: (bound: BoundStatement) => {
+      const lane = laneOf(bound);
+      return lanes.run(lane, () => database[lane].query(bound));
+    },
+  });
+  const [own, batched] = [connection(lanes.of), connection(() => 'batched')];
   const tenant = { company_id, key: `${database.url}/${company_id}`, streams, bulk };
   return {
     ...tenant,
     prisma,
-    sql: tenantSql(database.sql, company_id),
-    query: queryOn(({ name }) => (name === undefined ? pool : prepared)),
-    batched: {
-      sql: tenantSql(sqlOn(database.batched), company_id),
-      query: queryOn(() => database.batched),
-    },
+    sql: tenantSql(sqlOn(own), company_id),
+    query: queryOn(() => own),
+    batched: { sql: tenantSql(sqlOn(batched), company_id), query: queryOn(() => batched) },
     afterCommit: (work) => work(),
     transaction: async (work, options) => {
-      const { result, after_commit } = await retryOnDeadlock(async () => {
+      const run = async () => {
         const after_commit: (() => void)[] = [];
         const result = await prismaTransaction(
           prisma,
@@ -105,14 +126,18 @@ function tenantDb(database: Database, company_id: bigint): Db {
           options,
         );
         return { result, after_commit };
-      });
+      };
+      const { result, after_commit } = await lanes.transaction('pool', () => retryOnDeadlock(run));
       for (const each of after_commit) each();
       return result;
     },
-    statements: (work) =>
-      retryOnDeadlock(() =>
-        inTransaction(prepared, (client) => work(onConnection(tenant, () => client))),
-      ),
+    statements: (work) => {
+      const run = () =>
+        inTransaction(database[lanes.statements], (client) =>
+          work(onConnection(tenant, () => client)),
+        );
+      return lanes.transaction(lanes.statements, () => retryOnDeadlock(run));
+    },
   };
 }
 

@@ -3133,7 +3133,7 @@ export interface components {
         CallDestination: string;
         /** @description key:value; the key consists of lowercase letters, digits and underscores. */
         TokenPair: string;
-        /** @description key:value. The value may begin with an operator: `>=`, `<=`, `>`, `<` (numbers), `!=`, `=~` (regular expression), `in` or `not in` (values separated by commas or bars). */
+        /** @description key:value. The value may begin with an operator: `>=`, `<=`, `>`, `<` (numbers), `!=`, `=~` (regular expression), `in` or `not in` (values separated by commas or bars). A regular expression is in RE2 syntax and compiles to at most 256 instructions: a character or a class is one, and counted repetition such as `{5}` repeats them. It is matched against the first 1,000 characters of the token. */
         TokenFilter: string;
         /**
          * @description `asc`: the lowest first; `desc`: the highest first.
@@ -3444,7 +3444,7 @@ export interface components {
          * @description What kind of error it is: a stable word. `x-codes` has for each its status, its cause and its cure; `/api/docs/errors` shows them with examples.
          * @enum {string}
          */
-        ErrorCode: "malformed_body" | "malformed_request" | "missing_credentials" | "wrong_credentials" | "invitation_used" | "not_permitted" | "access_limited" | "not_found" | "unknown_path" | "method_not_allowed" | "request_in_progress" | "stale_checksum" | "body_too_large" | "file_too_large" | "unsupported_media_type" | "invalid_value" | "missing_field" | "unknown_parameter" | "unknown_field" | "unknown_column" | "unknown_reference" | "invalid_cursor" | "taken" | "in_use" | "conflicting_fields" | "not_applicable" | "wrong_state" | "limit_exceeded" | "beyond_your_rights" | "contact_refused" | "no_buyer" | "number_unavailable" | "carrier_refused" | "invalid_file" | "idempotency_conflict" | "rate_limited" | "too_many_attempts" | "internal_error" | "unavailable" | "contended" | "carrier_unavailable" | "insufficient_storage" | "disk_full";
+        ErrorCode: "malformed_body" | "malformed_request" | "missing_credentials" | "wrong_credentials" | "invitation_used" | "not_permitted" | "access_limited" | "not_found" | "unknown_path" | "method_not_allowed" | "request_in_progress" | "stale_checksum" | "body_too_large" | "file_too_large" | "unsupported_media_type" | "invalid_value" | "missing_field" | "unknown_parameter" | "unknown_field" | "unknown_column" | "unknown_reference" | "invalid_cursor" | "taken" | "in_use" | "conflicting_fields" | "not_applicable" | "wrong_state" | "limit_exceeded" | "beyond_your_rights" | "contact_refused" | "no_buyer" | "number_unavailable" | "carrier_refused" | "invalid_file" | "idempotency_conflict" | "rate_limited" | "too_many_attempts" | "too_many_at_once" | "internal_error" | "unavailable" | "search_too_slow" | "contended" | "carrier_unavailable" | "insufficient_storage" | "disk_full";
         /** @description Which page of the list this is, and where the next one begins. */
         PageMetadata: {
             /** @description Key of the array of records in this response. */

@@ -1,12 +1,23 @@
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
+import { beginExport } from '../db/exports';
 import type { BoundStatement } from '../db/statement';
 import type { Db } from '../db/tenant';
 import { Csv } from './reply';
 
-/** The rows of a statement as CSV, streamed as PostgreSQL produces them. */
+/** How long an export may take in all, however much of it is read each minute. */
+const MAX_EXPORT_MS = 3_600_000;
+
+/**
+ * The rows of a statement as CSV, streamed as PostgreSQL produces them. Throws 429 for more exports
+ * than a company may run.
+ */
 export async function copyOut(db: Db, statement: BoundStatement, name: string): Promise<Csv> {
-  const client = await db.streams.connect();
+  const end = beginExport(db.key);
+  const client = await db.streams.connect().catch((error: unknown) => {
+    end();
+    throw error;
+  });
   // The pool listens only to idle connections: an unheard error of this one would end the process.
   // The stream fails with it.
   client.on('error', () => undefined);
@@ -14,8 +25,13 @@ export async function copyOut(db: Db, statement: BoundStatement, name: string): 
   // When a client disconnects, the stream is destroyed, and its connection emits an error once
   // more.
   stream.on('error', () => undefined);
-  // A connection that was stopped in the middle of a COPY cannot be used again.
-  stream.once('close', () => client.release(!stream.readableEnded));
+  const timeout = setTimeout(() => stream.destroy(), MAX_EXPORT_MS).unref();
+  stream.once('close', () => {
+    clearTimeout(timeout);
+    end();
+    // A connection that was stopped in the middle of a COPY cannot be used again.
+    client.release(!stream.readableEnded);
+  });
   return new Csv(stream, `${name}.csv`);
 }
 

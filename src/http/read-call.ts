@@ -41,7 +41,8 @@ export async function readCall(
 
   const { caller } = sender;
   const accessScope = accessScopeOf(caller, operation.scope);
-  const company_db = pipeline.tenants.of(caller.company_id);
+  const purpose = operation.routes ? 'routing' : 'usual';
+  const company_db = pipeline.tenants.ofRequest(caller.company_id, purpose);
   const db = accessScope ? withContext(company_db, { accessScope }) : company_db;
   const params = req.openapi!.pathParams;
   const named = { operation, params, body: req.body as unknown };

@@ -9,6 +9,7 @@ import { excerptOf, resourceOf } from './excerpt';
 import type { OpenApiMetadata } from './express';
 import { requestDocument } from './request-document';
 import { parseFilter, parsePair, splitPairs } from '../tokens/filters';
+import { PATTERN_LIMITS } from '../tokens/patterns';
 
 interface Format {
   type: 'string' | 'number';
@@ -77,7 +78,7 @@ export const FORMATS: Record<string, Format> = {
     validate: (value: string) => parseFilter(value) !== undefined,
     allowed:
       'must be key:value; the value may begin with >=, <=, > or < and a number,' +
-      ' with !=, in, not in, or =~ and a regular expression in RE2 syntax',
+      ` with !=, in, not in, or =~ and ${PATTERN_LIMITS}`,
   },
   'time-range': {
     type: 'string',

@@ -2,6 +2,7 @@ import type { PoolClient } from 'pg';
 import { sqlOn, tenantSql, type Sql } from '../db/sql';
 import { queryOn } from '../db/statement';
 import type { Deps } from '../deps';
+import { pauses } from '../jobs/pauses';
 import { changeContacts } from '../leads/change-contacts';
 import { writeLogs } from '../leads/write-logs';
 import { advanceLead, putOff } from './advance-lead';
@@ -38,7 +39,9 @@ export async function advanceLeads(
   if (leads.length === 0) return [];
   const outreach = await openContext(sql, leads, now);
   const advanced: AdvancedLead[] = [];
+  const pause = pauses();
   for (const lead of leads) {
+    await pause();
     const contact = contacts.get(contactKey(lead))!;
     const context = { outreach, contact, channels, send, lease_until };
     // An error before the database is asked again concerns this lead alone.

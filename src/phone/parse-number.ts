@@ -28,6 +28,7 @@ export function numberReader(country: string): NumberReader {
   return (raw) => {
     // Spreadsheets write an apostrophe before text that must not become a formula.
     const text = raw.trim().replace(/^'/, '');
+    if (hasFewDigits(text, at_home)) return undefined;
     return northAmerican(text, at_home) ?? anyNumber(text, known);
   };
 }
@@ -58,6 +59,22 @@ function northAmerican(text: string, at_home: boolean): number | undefined {
   )
     return undefined;
   return NORTH_AMERICA + national;
+}
+
+/** Digits of the shortest numbers: of North America without an area code, and of any country. */
+const [SHORTEST_AT_HOME, SHORTEST] = [7, 4];
+
+/** Whether a text cannot be a number, for which the library would take as long as for a number. */
+function hasFewDigits(text: string, at_home: boolean): boolean {
+  if (text.length > MAX_LENGTH) return false;
+  const enough = at_home && text.charCodeAt(0) !== PLUS ? SHORTEST_AT_HOME : SHORTEST;
+  let digits = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    // There are digits beyond ASCII too.
+    if (code > 127 || (code >= ZERO && code <= NINE && ++digits >= enough)) return false;
+  }
+  return true;
 }
 
 /** The ten digits after the country code; 0 for any other count of digits. */

@@ -1,6 +1,9 @@
+import { pauses } from '../jobs/pauses';
 import { isOpenAt } from '../time/opening-hours';
 import { minuteOfWeek } from '../time/zone';
 import type { Db } from '../db/tenant';
+import { patternOf } from '../tokens/filters';
+import { isAllowedPattern } from '../tokens/patterns';
 import { copyCandidate, copyGroup, type Candidate, type CandidateGroup } from './engine/candidate';
 import {
   BUYER_SNAPSHOT,
@@ -103,6 +106,7 @@ async function readSnapshot(
     return { limit_id, group };
   });
   const buyers = withGroups(row!.buyers, groups_of);
+  await compilePatterns(buyers.map(({ facts }) => facts.record_token_filter_list));
   return {
     groups,
     buyers,
@@ -111,6 +115,16 @@ async function readSnapshot(
     limit_ids: arrayText([...groups, ...buyers].map(({ limit_id }) => limit_id)),
     by_epc: buyers.flatMap(({ facts }) => (facts.route_by_type === 'epc' ? [facts.id] : [])),
   };
+}
+
+/** Compiles the regular expressions of filters now, so that no decision does it for all buyers. */
+async function compilePatterns(lists: readonly (readonly string[])[]): Promise<void> {
+  const patterns = lists.flatMap((filters) => filters.flatMap((filter) => patternOf(filter) ?? []));
+  const pause = pauses();
+  for (const pattern of new Set(patterns)) {
+    isAllowedPattern(pattern);
+    await pause();
+  }
 }
 
 /** An array as PostgreSQL writes it, which the driver sends as it is. */

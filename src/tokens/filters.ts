@@ -1,4 +1,4 @@
-import { RE2JS } from 're2js';
+import { isAllowedPattern, matchesPattern } from './patterns';
 import type { TokenSource } from './substitute';
 
 export type FilterOperator = '=' | '!=' | '>=' | '<=' | '>' | '<' | '=~' | 'in' | 'not in';
@@ -26,16 +26,25 @@ export const pairTokens = (pairs: readonly string[]): Record<string, string> =>
 
 /**
  * Reads a filter such as `age:>=18` or `state:in CA,NV`. Undefined when it is malformed: without a
- * key, a comparison with something other than a number, or a regular expression that RE2 (linear
- * time, no back-references) does not accept.
+ * key, a comparison with something other than a number, or a regular expression that is not allowed.
  */
 export function parseFilter(filter: string): TokenFilter | undefined {
+  const parsed = splitFilter(filter);
+  return parsed?.operator === '=~' && !isAllowedPattern(parsed.operand) ? undefined : parsed;
+}
+
+/** The regular expression of a filter, if it has one. */
+export function patternOf(filter: string): string | undefined {
+  const parsed = splitFilter(filter);
+  return parsed?.operator === '=~' ? parsed.operand : undefined;
+}
+
+function splitFilter(filter: string): TokenFilter | undefined {
   const pair = parsePair(filter);
   if (!pair) return undefined;
   const [, symbol, operand = ''] = OPERAND.exec(pair[1].trim()) ?? [];
   const operator = (symbol ?? '=') as FilterOperator;
   if (NUMERIC.has(operator) && !/^-?\d+(\.\d+)?$/.test(operand)) return undefined;
-  if (operator === '=~' && !isLinearPattern(operand)) return undefined;
   return { name: pair[0], operator, operand };
 }
 
@@ -45,16 +54,21 @@ const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 /**
  * A filter as a predicate of tokens; undefined when it is malformed. An unknown token is blank:
  * `state:!=CA`, `state:not in CA` and `state:` hold for it. Case is ignored except in a regular
- * expression, which may match anywhere in the value.
+ * expression, which may match anywhere in the first 1,000 characters of the value.
  */
 export function compileFilter(filter: string): ((tokens: TokenSource) => boolean) | undefined {
-  const parsed = parseFilter(filter);
+  const parsed = splitFilter(filter);
   if (!parsed) return undefined;
-  const holds = condition(parsed);
-  return (tokens) => holds(tokens(parsed.name) ?? '');
+  const { name, operator, operand } = parsed;
+  if (operator === '=~') return (tokens) => matchesPattern(operand, tokens(name) ?? '', tokens);
+  const holds = condition(operator, operand);
+  return (tokens) => holds(tokens(name) ?? '');
 }
 
-function condition({ operator, operand }: TokenFilter): (value: string) => boolean {
+function condition(
+  operator: Exclude<FilterOperator, '=~'>,
+  operand: string,
+): (value: string) => boolean {
   const wanted = folded(operand);
   const listed = new Set(operand.split(/[,|]/).map(folded).filter(Boolean));
   const number = Number(operand);
@@ -67,8 +81,6 @@ function condition({ operator, operand }: TokenFilter): (value: string) => boole
       return (value) => listed.has(folded(value));
     case 'not in':
       return (value) => !listed.has(folded(value));
-    case '=~':
-      return matches(operand);
     case '>=':
       return numeric((value) => value >= number);
     case '<=':
@@ -84,20 +96,6 @@ const folded = (text: string): string => text.trim().toLowerCase();
 
 const numeric = (compare: (value: number) => boolean) => (value: string) =>
   NUMBER.test(value.trim()) && compare(Number(value));
-
-function matches(pattern: string): (value: string) => boolean {
-  const compiled = RE2JS.compile(pattern);
-  return (value) => compiled.matcher(value).find();
-}
-
-function isLinearPattern(pattern: string): boolean {
-  try {
-    RE2JS.compile(pattern);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** Splits `key:value,key2:value2` at commas before a key: values may contain commas. */
 export function splitPairs(text: string): string[] {

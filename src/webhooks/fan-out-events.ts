@@ -1,6 +1,7 @@
 import type { Statements } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import type { Deps } from '../deps';
+import { pauses } from '../jobs/pauses';
 import { insertDeliveries, type NewDelivery } from './insert-deliveries';
 import {
   concerns,
@@ -49,13 +50,15 @@ async function fanOut(db: Statements, { clock, log }: Context): Promise<number> 
   const now = clock();
   const of_company = webhooks.filter(({ maker_user_id }) => maker_user_id === null);
   const batches = [{ webhooks: of_company, events }, ...(await masksOf(db, webhooks, events))];
-  const deliveries = batches.flatMap((batch) =>
-    batch.events
-      .map(openEvent)
-      .flatMap((event) =>
-        batch.webhooks.flatMap((webhook) => deliveriesOf(webhook, event, { log, now })),
-      ),
-  );
+  const deliveries: NewDelivery[] = [];
+  const pause = pauses();
+  for (const batch of batches) {
+    for (const event of batch.events.map(openEvent)) {
+      const made = batch.webhooks.flatMap((webhook) => deliveriesOf(webhook, event, { log, now }));
+      deliveries.push(...made);
+      await pause();
+    }
+  }
   await insertDeliveries(db, deliveries, now);
   await db.sql(DELETE_EVENTS, { ids });
   return ids.length;

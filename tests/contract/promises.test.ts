@@ -192,11 +192,10 @@ describe('when something fails, every operation', () => {
       log: pino({ level: 'silent' }),
     });
     without_database = caller(appOf(away), world.company.auth);
-    const tenants = {
-      of: () => {
-        throw new Error('a secret detail');
-      },
+    const fail = () => {
+      throw new Error('a secret detail');
     };
+    const tenants = { of: fail, ofRequest: fail };
     faulty = caller(appOf({ ...world.deps, tenants }), world.company.auth);
   });
   afterAll(() => away.database.close());

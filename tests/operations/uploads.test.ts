@@ -127,11 +127,10 @@ describe.each(uploads)('an upload to %s', (id, operation) => {
   });
 
   test('whose handler fails gets 500, and leaves no incoming file', async () => {
-    const tenants = {
-      of: () => {
-        throw new Error('fault');
-      },
+    const fail = () => {
+      throw new Error('fault');
     };
+    const tenants = { of: fail, ofRequest: fail };
     expect(
       (await send(CSV, {}, caller(appOf({ ...world.deps, tenants }), world.company.auth))).status,
     ).toBe(500);

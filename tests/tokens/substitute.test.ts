@@ -172,13 +172,18 @@ describe('filters', () => {
     expect(compileFilter(filter)!(ownTokens(data))).toBe(expected),
   );
 
-  test.each(['no colon', 'age:>=old', 'zip:=~(', 'Upper:x'])('%s is none', (filter) =>
+  test.each(['no colon', 'age:>=old', 'Upper:x'])('%s is none', (filter) =>
     expect(compileFilter(filter)).toBeUndefined(),
   );
 
+  test('a regular expression that is not allowed holds for nothing', () => {
+    expect(compileFilter('zip:=~(')!(ownTokens({ zip: '(' }))).toBe(false);
+    expect(compileFilter('zip:=~.{0,1000}')!(ownTokens({ zip: '' }))).toBe(false);
+  });
+
   test('a regular expression takes linear time', () => {
     const filter = compileFilter('word:=~^(a+)+$')!;
-    const match = () => expect(filter(() => `${'a'.repeat(5_000)}!`)).toBe(false);
+    const match = () => expect(filter(() => `${'a'.repeat(999)}!`)).toBe(false);
     expect(cpuMs(match)).toBeLessThan(5_000);
   });
 

@@ -180,7 +180,7 @@ export const CALL_REPORT = statement(
       json_build_object(${CALL_FIGURES})::text AS totals,
       f.rows AS total_count
     FROM totals f, listed`,
-  { prepared: false },
+  { prepared: false, search: true },
 );
 
 /** The rows for COPY. */
@@ -202,5 +202,5 @@ export const CALL_REPORT_CSV = statement(
       coalesce(f.skip_reasons, '{}') AS skip_reasons
     FROM sums f, ${CALL_NAME}
     ORDER BY f.record_id, f.period`,
-  { prepared: false },
+  { prepared: false, search: true },
 );

@@ -128,7 +128,7 @@ export const LEAD_REPORT = statement(
       json_build_object(${LEAD_FIGURES})::text AS totals,
       f.rows AS total_count
     FROM totals f, listed`,
-  { prepared: false },
+  { prepared: false, search: true },
 );
 
 /** The rows for COPY. */
@@ -148,5 +148,5 @@ export const LEAD_REPORT_CSV = statement(
       f.revenue - f.payout AS profit
     FROM sums f, ${LEAD_NAME}
     ORDER BY f.record_id, f.period, f.status`,
-  { prepared: false },
+  { prepared: false, search: true },
 );

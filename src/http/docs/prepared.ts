@@ -17,7 +17,8 @@ export function prepare(type: string, content: string | Buffer): Prepared {
   return { type, body, gzip: gzipSync(body), tag };
 }
 
-const REVALIDATE = 'no-cache';
+/** Not compressed again for each connection: a slow reader would keep the memory for that. */
+const CACHE_CONTROL = 'no-cache, no-transform';
 
 /**
  * Sends an answer that is made at the first request for it. A browser asks for it each time and
@@ -28,7 +29,7 @@ export function send(make: () => Prepared): RequestHandler {
   return (req, res) => {
     made ??= make();
     // Weak: compressed or not, it is the same.
-    res.set({ 'Cache-Control': REVALIDATE, ETag: `W/"${made.tag}"`, Vary: 'Accept-Encoding' });
+    res.set({ 'Cache-Control': CACHE_CONTROL, ETag: `W/"${made.tag}"`, Vary: 'Accept-Encoding' });
     if (req.fresh) return void res.status(304).end();
     res.type(made.type);
     if (req.acceptsEncodings('gzip') !== 'gzip') return void res.send(made.body);

@@ -144,7 +144,7 @@ function suppressedFault({ suppressed_by }: Candidate): Fault | undefined {
   };
 }
 
-/** Compiling a regular expression takes far longer than matching, and candidates share filters. */
+/** Candidates share filters, and keep them from one call to the next. */
 const compiled = new WeakMap<readonly string[], ReturnType<typeof compileFilter>[]>();
 
 function filterFault(

@@ -1,6 +1,7 @@
 import { layoutOf, type Layout, type Wanted } from './layout';
 import { numberReader, reasonFor } from '../../phone/parse-number';
-import { delimiterOf, readRecords, type CsvRecord } from './records';
+import { delimiterOf } from './delimiter';
+import { readRecords, type CsvRecord } from './records';
 import { createSorter, type Sorter } from './external-sort';
 import { readText } from './text';
 
@@ -29,7 +30,6 @@ export interface Reading {
 }
 
 const SAMPLE_ROWS = 1000;
-const SAMPLE_CHARS = 65_536;
 const MAX_SAMPLE_CHARS = 4_000_000;
 const SHOWN_CHARS = 200;
 const MAX_REJECTED_ROWS = 100_000;
@@ -46,7 +46,7 @@ export async function readNumbers(
   const read = numberReader(country);
   const texts = readText(file);
   const first = await nextText(texts);
-  const delimiter = delimiterOf(first.slice(0, SAMPLE_CHARS));
+  const delimiter = delimiterOf(first);
   const reading: Reading = {
     layout: { delimiter, has_header: false, headers: [], column: 0 },
     total: 0,

@@ -1,4 +1,3 @@
-import Papa from 'papaparse';
 import { FileProblem } from './text';
 
 /** A row of a CSV file. */
@@ -12,17 +11,8 @@ export interface CsvRecord {
 
 /** A longer row is an unclosed quote or not CSV. It must not fill the memory. Characters. */
 const MAX_ROW_LENGTH = 1_000_000;
-const DELIMITERS = [',', ';', '\t', '|'];
-
-/** The delimiter of the columns, guessed from the first rows. */
-export function delimiterOf(sample: string): string {
-  return Papa.parse(sample, {
-    preview: 50,
-    newline: '\n',
-    skipEmptyLines: true,
-    delimitersToGuess: DELIMITERS,
-  }).meta.delimiter;
-}
+/** Shorter pieces of text are joined first: each is appended to the row before it. Characters. */
+const MIN_PIECE_LENGTH = 16_384;
 
 /**
  * Splits pieces of text, whose lines end in "\n", into rows; yields those of one piece at a time.
@@ -33,71 +23,194 @@ export async function* readRecords(
   delimiter: string,
 ): AsyncGenerator<CsvRecord[]> {
   const splitter = new Splitter(delimiter);
-  for await (const text of texts) yield splitter.take(text);
-  yield splitter.take('', true);
+  let piece = '';
+  for await (const text of texts) {
+    piece += text;
+    if (piece.length < MIN_PIECE_LENGTH) continue;
+    yield splitter.take(piece);
+    piece = '';
+  }
+  yield splitter.take(piece, true);
 }
 
-type Parsed = Papa.ParseResult<string[]>;
+type State = 'cell' | 'plain' | 'quoted' | 'closed' | 'misquoted';
 
-/** Keeps the start of an incomplete row until the next piece. */
-class Splitter {
-  private readonly all: Papa.Parser;
-  private readonly one: Papa.Parser;
-  private rest = '';
+const QUOTE = 34;
+const NEWLINE = 10;
+/** How often a character may be looked at on average, once the first rows have been read. */
+const MAX_LOOKS = 4;
+
+/**
+ * Reads rows, and keeps the start of an incomplete one until the next piece. A quoted cell may have
+ * several lines. After a misplaced quote, reading goes on with the line after the one on which the
+ * row began, so lines can be looked at again: as often as `MAX_LOOKS` allows. Beyond that a quoted
+ * cell ends with its line, so that no file takes more than its length.
+ */
+export class Splitter {
+  /** Characters that were looked at. */
+  looks = 0;
+  /** From the beginning of the incomplete row. */
+  private text = '';
+  /** Where the row begins, and the next character to look at. */
+  private row = 0;
+  private place = 0;
+  private state: State = 'cell';
+  private cells: string[] = [];
+  private cell = 0;
+  /** Whether the cell has quotes that are written twice, and where it was closed. */
+  private doubled = false;
+  private closed = 0;
+  /** The first line break within the quotes of the row, and how many there are. */
+  private first_break = -1;
+  private breaks = 0;
+  private next_quote = -1;
   private line = 1;
+  /** Characters of the rows that have been read. */
+  private passed = 0;
+  private readonly delimiter_code: number;
 
   constructor(private readonly delimiter: string) {
-    this.all = new Papa.Parser({ delimiter, newline: '\n' });
-    // In fast mode the library's cursor is one row too far when it stops early.
-    this.one = new Papa.Parser({ delimiter, newline: '\n', preview: 1, fastMode: false });
+    this.delimiter_code = delimiter.charCodeAt(0);
   }
 
   take(text: string, last = false): CsvRecord[] {
-    this.rest += text;
-    const parsed = this.all.parse(this.rest, 0, !last) as Parsed;
-    const records = parsed.errors.length === 0 ? this.accept(parsed) : this.oneByOne(last);
-    if (this.rest.length > MAX_ROW_LENGTH) throw tooLong(this.rest, this.line);
-    return records.filter(({ cells }) => cells.length > 1 || cells[0] !== '');
-  }
-
-  private accept({ data, meta }: Parsed): CsvRecord[] {
-    const quoted = this.rest.includes('"');
-    this.rest = this.rest.slice(meta.cursor);
-    return data.map((cells) => {
-      const { line } = this;
-      this.line += 1 + (quoted ? breaksIn(cells) : 0);
-      return { line, cells, misquoted: false };
-    });
-  }
-
-  /**
-   * After a misplaced quote the library searches for a closing one, however far away. Here reading
-   * continues with the next line instead.
-   */
-  private oneByOne(last: boolean): CsvRecord[] {
+    this.text += text;
+    this.next_quote = -1;
     const records: CsvRecord[] = [];
-    while (this.rest) {
-      const parsed = this.one.parse(this.rest, 0, !last) as Parsed;
-      if (parsed.errors.some(({ code }) => code === 'InvalidQuotes')) {
-        const end = this.rest.indexOf('\n');
-        if (end < 0 && !last) break;
-        const text = end < 0 ? this.rest : this.rest.slice(0, end);
-        records.push({ line: this.line++, cells: text.split(this.delimiter), misquoted: true });
-        this.rest = this.rest.slice(text.length + 1);
-      } else if (parsed.errors.length > 0)
-        throw new FileProblem(`Line ${this.line} opens a quote that is never closed.`);
-      else if (parsed.data.length === 0) break;
-      else records.push(...this.accept(parsed));
-    }
+    for (let record = this.next(last); record; record = this.next(last))
+      if (record.cells.length > 1 || record.cells[0] !== '') records.push(record);
+    this.drop();
+    if (this.text.length > MAX_ROW_LENGTH) throw tooLong(this.text, this.line);
     return records;
   }
-}
 
-function breaksIn(cells: readonly string[]): number {
-  let breaks = 0;
-  for (const cell of cells)
-    for (let at = cell.indexOf('\n'); at >= 0; at = cell.indexOf('\n', at + 1)) breaks++;
-  return breaks;
+  /** The next row that is complete. */
+  private next(last: boolean): CsvRecord | undefined {
+    if (this.row === this.text.length) return undefined;
+    return (this.place === this.row ? this.unquotedLine() : undefined) ?? this.scan(last);
+  }
+
+  /** The row, if there is no quote in its line: found without looking at each character. */
+  private unquotedLine(): CsvRecord | undefined {
+    const { text, row } = this;
+    const end = text.indexOf('\n', row);
+    this.looks += (end < 0 ? text.length : end + 1) - row;
+    if (end < 0) return undefined;
+    if (this.next_quote < row) {
+      const quote = text.indexOf('"', row);
+      this.next_quote = quote < 0 ? Infinity : quote;
+      this.looks += Math.min(this.next_quote, text.length) - row;
+    }
+    if (this.next_quote < end) return undefined;
+    return this.finish(text.slice(row, end).split(this.delimiter), end + 1);
+  }
+
+  private scan(last: boolean): CsvRecord | undefined {
+    const from = this.place;
+    const outcome = this.state === 'misquoted' ? this.state : this.walk(last);
+    this.looks += this.place - from;
+    if (outcome === 'row') return this.finish(this.cells, this.place);
+    if (outcome === 'misquoted') return this.misquoted(last);
+    if (!last) return undefined;
+    if (this.state === 'quoted')
+      throw new FileProblem(`Line ${this.line} opens a quote that is never closed.`);
+    this.endCell();
+    return this.finish(this.cells, this.place);
+  }
+
+  /** Looks at characters until a row ends, or the text. */
+  private walk(last: boolean): 'row' | 'misquoted' | 'end of text' {
+    const { text } = this;
+    for (; this.place < text.length; this.place++) {
+      const code = text.charCodeAt(this.place);
+      if (this.state === 'quoted') {
+        if (code === NEWLINE && !this.mayContinue()) return 'misquoted';
+        if (code === QUOTE && !this.closeQuote(last)) return 'end of text';
+      } else if (code === this.delimiter_code) this.endCell();
+      else if (code === NEWLINE) {
+        this.endCell();
+        this.place++;
+        return 'row';
+      } else if (this.state === 'cell') this.beginCell(code);
+      else if (this.state === 'closed' && text[this.place]!.trim() !== '') return 'misquoted';
+    }
+    return 'end of text';
+  }
+
+  private beginCell(code: number): void {
+    this.state = code === QUOTE ? 'quoted' : 'plain';
+    this.doubled = false;
+    this.cell = code === QUOTE ? this.place + 1 : this.place;
+  }
+
+  /** At a quote in a quoted cell: false while it is not known whether another one follows. */
+  private closeQuote(last: boolean): boolean {
+    if (this.place + 1 === this.text.length && !last) return false;
+    if (this.text.charCodeAt(this.place + 1) === QUOTE) {
+      this.doubled = true;
+      this.place++;
+    } else {
+      this.state = 'closed';
+      this.closed = this.place;
+    }
+    return true;
+  }
+
+  /** At a line break in a quoted cell. */
+  private mayContinue(): boolean {
+    const looks = this.looks + this.place - this.row;
+    if (looks > MAX_LOOKS * (this.passed + MAX_ROW_LENGTH)) return false;
+    if (this.breaks++ === 0) this.first_break = this.place;
+    return true;
+  }
+
+  private endCell(): void {
+    const { state, text, cell } = this;
+    if (state === 'closed') {
+      const content = text.slice(cell, this.closed);
+      this.cells.push(this.doubled ? content.replaceAll('""', '"') : content);
+    } else this.cells.push(state === 'plain' ? text.slice(cell, this.place) : '');
+    this.state = 'cell';
+  }
+
+  /** The line on which the row begins, cut at every delimiter. */
+  private misquoted(last: boolean): CsvRecord | undefined {
+    const { text, row, place, first_break } = this;
+    const found = first_break < 0 ? text.indexOf('\n', place) : first_break;
+    if (first_break < 0) this.looks += (found < 0 ? text.length : found) - place;
+    if (found < 0 && !last) {
+      this.state = 'misquoted';
+      this.place = text.length;
+      return undefined;
+    }
+    const end = found < 0 ? text.length : found;
+    this.breaks = 0;
+    return { ...this.finish(text.slice(row, end).split(this.delimiter), end + 1), misquoted: true };
+  }
+
+  /** The row has been read; the next one begins at a place. */
+  private finish(cells: string[], next: number): CsvRecord {
+    const { line } = this;
+    this.line += 1 + this.breaks;
+    this.passed += next - this.row;
+    this.row = this.place = Math.min(next, this.text.length);
+    this.state = 'cell';
+    this.cells = [];
+    this.first_break = -1;
+    this.breaks = 0;
+    return { line, cells, misquoted: false };
+  }
+
+  /** Forgets the text before the row. */
+  private drop(): void {
+    const { row } = this;
+    this.text = this.text.slice(row);
+    this.place -= row;
+    this.cell -= row;
+    this.closed -= row;
+    if (this.first_break >= 0) this.first_break -= row;
+    this.row = 0;
+  }
 }
 
 function tooLong(rest: string, line: number): FileProblem {

@@ -16,7 +16,7 @@ export const COUNT_CALLS = statement(
     SELECT count(*)::int AS n
     FROM (SELECT FROM calls c WHERE ${IN_PERIOD} LIMIT {most}::int) counted
   `,
-  { prepared: false },
+  { prepared: false, search: true },
 );
 
 interface AttemptJson {
@@ -102,6 +102,7 @@ export const PAST_CALLS = statement(
   `,
   {
     prepared: false,
+    search: true,
     nullable: [
       'caller_number',
       'traffic_source_id',
@@ -143,7 +144,7 @@ export const OBSERVED_ATTEMPTS = statement(
       OR a.status IN ('no_answer', 'busy', 'failed', 'declined')
     GROUP BY 1
   `,
-  { prepared: false },
+  { prepared: false, search: true },
 );
 
 /** Seconds that calls lasted: a hundred quantiles, from the shortest; empty without calls. */
@@ -162,7 +163,7 @@ export const TALK_DURATIONS = statement(
       WHERE ${IN_PERIOD} AND c.connected_at IS NOT NULL AND c.answered_duration IS NOT NULL
     ) c
   `,
-  { prepared: false },
+  { prepared: false, search: true },
 );
 
 /**
@@ -240,7 +241,7 @@ export const CALLERS = statement(
         ) p
       ), '[]') AS paid
   `,
-  { prepared: false },
+  { prepared: false, search: true },
 ).returning<{
   blacklisted: number[];
   lists: { id: number; name: string; numbers: number[]; buyer_ids: number[]; of_offer: boolean }[];

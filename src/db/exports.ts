@@ -1,0 +1,23 @@
+import { HttpProblem } from '../errors';
+
+/** Exports that a company may run at the same time in a process. */
+const MAX_EXPORTS = 2;
+const running = new Map<string, number>();
+
+/** Begins an export of a company, and returns how to end it. Throws 429 for more than two at once. */
+export function beginExport(company: string): () => void {
+  const others = running.get(company) ?? 0;
+  if (others >= MAX_EXPORTS) {
+    throw new HttpProblem(
+      'too_many_at_once',
+      `Your company already runs ${MAX_EXPORTS} exports. Read one of them to its end first.`,
+      { headers: { 'Retry-After': '10' } },
+    );
+  }
+  running.set(company, others + 1);
+  return () => {
+    const left = running.get(company)! - 1;
+    if (left > 0) running.set(company, left);
+    else running.delete(company);
+  };
+}

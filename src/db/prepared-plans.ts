@@ -1,0 +1,25 @@
+import { Client, type Pool, type PoolClient, type QueryConfig } from 'pg';
+import { isComposed } from './statement';
+
+/** Composed statements that a connection prepares before another one takes its place. */
+const MAX_COMPOSED = 800;
+
+/** A connection that knows how many composed statements it has prepared. */
+export class CountingClient extends Client {
+  readonly composed = new Set<string>();
+
+  override query(...args: unknown[]): never {
+    const { name } = args[0] as Partial<QueryConfig>;
+    if (name !== undefined && isComposed(name)) this.composed.add(name);
+    return (super.query as (...args: unknown[]) => unknown)(...args) as never;
+  }
+}
+
+/** Plans take memory until a connection ends: one that has too many is not used again. */
+export function endFullConnections(pool: Pool): void {
+  pool.on('release', (_error, released: PoolClient) => {
+    const connection = released as unknown as CountingClient;
+    // The pool drops a connection that is ending.
+    if (connection.composed.size > MAX_COMPOSED) void connection.end();
+  });
+}

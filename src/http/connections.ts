@@ -1,0 +1,61 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+export interface ConnectionLimits {
+  /** Connections at a time. */
+  max: number;
+  /** Connections at a time from one address; absent behind a proxy, where all have one address. */
+  max_per_address?: number | undefined;
+}
+
+/** A client that reads must have read what waited for it after this time, */
+const GRACE_MS = 30_000;
+/** and after the time that this rate allows. */
+const MIN_BYTES_PER_SECOND = 16_384;
+const SWEEP_MS = 5_000;
+
+/** What a client has to read, and until when. */
+interface Due {
+  /** Of all bytes of the connection. */
+  bytes: number;
+  at: number;
+}
+
+/** Limits the connections of a server, and closes those whose client does not read its answer. */
+export function limitConnections(
+  server: Server,
+  { max, max_per_address = Infinity }: ConnectionLimits,
+): void {
+  server.maxConnections = max;
+  const due = new Map<Socket, Due | undefined>();
+  const by_address = new Map<string, number>();
+  server.on('connection', (socket) => {
+    const address = socket.remoteAddress ?? '';
+    const others = by_address.get(address) ?? 0;
+    if (others >= max_per_address) return void socket.destroy();
+    by_address.set(address, others + 1);
+    due.set(socket, undefined);
+    socket.once('close', () => {
+      due.delete(socket);
+      const left = by_address.get(address)! - 1;
+      if (left > 0) by_address.set(address, left);
+      else by_address.delete(address);
+    });
+  });
+  const sweep = setInterval(() => closeSlowReaders(due, performance.now()), SWEEP_MS).unref();
+  server.once('close', () => clearInterval(sweep));
+}
+
+/** Closes connections that are overdue, and sets a time for those that have something to read. */
+export function closeSlowReaders(due: Map<Socket, Due | undefined>, now: number): void {
+  for (const [socket, set] of due) {
+    const waiting = socket.writableLength;
+    const is_read = set !== undefined && socket.bytesWritten - waiting >= set.bytes;
+    if (set && !is_read && now > set.at) socket.destroy();
+    else if (waiting === 0) due.set(socket, undefined);
+    else if (!set || is_read) {
+      const seconds = waiting / MIN_BYTES_PER_SECOND;
+      due.set(socket, { bytes: socket.bytesWritten, at: now + GRACE_MS + seconds * 1000 });
+    }
+  }
+}

@@ -1,0 +1,182 @@
+import { RE2JS } from 're2js';
+import type { TokenSource } from './substitute';
+
+// Regular expressions that customers write. RE2 takes linear time, but not little: its work is the
+// size of the compiled program times the length of the value. Both are bounded here, and so is the
+// work of all patterns that one decision evaluates.
+
+/** Instructions of a compiled pattern. */
+/** With values of 1,000 characters, the most that RE2 still backtracks with a bitmap. */
+const MAX_PROGRAM = 256;
+/** What compiling takes, in instructions: estimated without compiling, and before equal parts merge. */
+const MAX_COMPILING = 1_000;
+/** What a Unicode class such as \p{L} adds to that: it is hundreds of ranges, each of them sorted. */
+const UNICODE_CLASS_COST = 110;
+/** With (?i), each character of a range is looked up. */
+const FOLDED_PER_INSTRUCTION = 60;
+/** A longer value is matched up to here. */
+const MAX_VALUE_LENGTH = 1_000;
+/** Instructions times characters, of all patterns of a decision. */
+const MAX_STEPS = 5_000_000;
+/** Compiling an instruction takes as long as so many steps. */
+const STEPS_TO_COMPILE = 400;
+
+export const PATTERN_LIMITS =
+  `a regular expression in RE2 syntax of at most ${MAX_PROGRAM} instructions: a character or a` +
+  ' class is one, {n} repeats them; at most 9 Unicode classes, and (?i) without long ranges';
+
+/** Instructions and characters of all compiled patterns together: some 40 MB. */
+const MAX_CACHED = 250_000;
+/** Compiled patterns by their text; the one used last is at the end. */
+const cache = new Map<string, RE2JS>();
+let cached = 0;
+
+const weightOf = (pattern: RE2JS): number => pattern.programSize() + pattern.pattern().length;
+
+function remember(pattern: RE2JS): void {
+  cache.set(pattern.pattern(), pattern);
+  cached += weightOf(pattern);
+  for (const [text, oldest] of cache) {
+    if (cached <= MAX_CACHED) return;
+    cache.delete(text);
+    cached -= weightOf(oldest);
+  }
+}
+
+function recall(text: string): RE2JS | undefined {
+  const found = cache.get(text);
+  if (!found) return undefined;
+  cache.delete(text);
+  cache.set(text, found);
+  return found;
+}
+
+/** Whether RE2 accepts a pattern (no back-references, no lookaround) and it is within the limits. */
+export const isAllowedPattern = (text: string): boolean => compiled(text) !== undefined;
+
+function compiled(text: string): RE2JS | undefined {
+  const known = recall(text);
+  if (known || !isSmall(text)) return known;
+  try {
+    const pattern = RE2JS.compile(text);
+    if (pattern.programSize() > MAX_PROGRAM) return undefined;
+    remember(pattern);
+    return pattern;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Steps that are left to the decision that reads its tokens from a source. */
+const steps_left = new WeakMap<TokenSource, number>();
+
+/**
+ * Whether a pattern matches anywhere in a value. It does not when the patterns before it have used
+ * up the steps of the decision that `tokens` belongs to.
+ */
+export function matchesPattern(text: string, value: string, tokens: TokenSource): boolean {
+  const pattern = recall(text) ?? compiledFor(tokens, text);
+  if (!pattern) return false;
+  const part = value.length > MAX_VALUE_LENGTH ? value.slice(0, MAX_VALUE_LENGTH) : value;
+  if (!take(tokens, pattern.programSize() * (part.length + 1))) return false;
+  // A matcher backtracks with a bitmap of instructions and characters; `test` would build an
+  // automaton, which may take megabytes for each pattern.
+  return pattern.matcher(part).find();
+}
+
+function compiledFor(tokens: TokenSource, text: string): RE2JS | undefined {
+  return take(tokens, STEPS_TO_COMPILE * Math.min(text.length, MAX_PROGRAM))
+    ? compiled(text)
+    : undefined;
+}
+
+function take(tokens: TokenSource, steps: number): boolean {
+  const left = (steps_left.get(tokens) ?? MAX_STEPS) - steps;
+  steps_left.set(tokens, left);
+  return left >= 0;
+}
+
+/** Whether a pattern can be compiled in little time. */
+const isSmall = (text: string): boolean =>
+  estimatedProgram(text) + costOfClasses(text) <= MAX_COMPILING;
+
+/** The ends of ranges beyond ASCII. */
+const RANGE = /(?<=([^]))-(?=([^\0-\x7f]|\\x))/gu;
+const MAX_CODE_POINT = 0x10ffff;
+
+function costOfClasses(text: string): number {
+  const classes = text.match(/\\p/gi)?.length ?? 0;
+  let folded = 0;
+  if (/\(\?[a-z-]*i/i.test(text))
+    for (const [, low, high] of text.matchAll(RANGE))
+      folded +=
+        high === '\\x' ? MAX_CODE_POINT : Math.max(0, high!.codePointAt(0)! - low!.codePointAt(0)!);
+  return classes * UNICODE_CLASS_COST + folded / FOLDED_PER_INSTRUCTION;
+}
+
+/** Where the class ends that begins at a bracket; Infinity if it is not closed. */
+function endOfClass(text: string, start: number): number {
+  let place = start + (text[start + 1] === '^' ? 2 : 1);
+  if (text[place] === ']') place++;
+  while (place < text.length) {
+    if (text[place] === ']') return place + 1;
+    const named = text.startsWith('[:', place) ? text.indexOf(':]', place) : -1;
+    if (named >= 0) place = named + 2;
+    else place += text[place] === '\\' ? 2 : 1;
+  }
+  return Infinity;
+}
+
+/** Where an escape ends, such as `\d`, `\p{Greek}` or `\Q...\E`. */
+function endOfEscape(text: string, start: number): number {
+  const kind = text[start + 1];
+  if (kind === 'Q') return after(text.indexOf('\\E', start), 2);
+  if (kind && 'pPx'.includes(kind) && text[start + 2] === '{')
+    return after(text.indexOf('}', start), 1);
+  return start + 2;
+}
+
+const after = (found: number, length: number): number => (found < 0 ? Infinity : found + length);
+
+const COUNT = /\{(\d{1,4})(?:,(\d{0,4}))?\}/y;
+
+/** The most that a counted repetition at a place repeats, and where it ends. */
+function countAt(text: string, place: number): { most: number; end: number } | undefined {
+  COUNT.lastIndex = place;
+  const found = COUNT.exec(text);
+  if (!found) return undefined;
+  return { most: Math.max(1, Number(found[1]), Number(found[2] ?? 0)), end: COUNT.lastIndex };
+}
+
+/** About as many instructions as a pattern compiles to, and hardly ever fewer. */
+function estimatedProgram(text: string): number {
+  const groups: number[] = [];
+  // Instructions of the open group, and of the last thing in it, which a repetition multiplies.
+  let [group, last] = [0, 0];
+  for (let place = 0; place < text.length;) {
+    const character = text[place]!;
+    const count = countAt(text, place);
+    let end = count?.end ?? place + 1;
+    if (count) [group, last] = repeated(group, last, count.most);
+    else if ('*+?'.includes(character)) [group, last] = [group + 1, last + 1];
+    else if (character === '(') {
+      groups.push(group);
+      [group, last] = [0, 0];
+    } else if (character === ')') {
+      last = group + 2;
+      group = (groups.pop() ?? 0) + last;
+    } else {
+      if (character === '[') end = endOfClass(text, place);
+      if (character === '\\') end = endOfEscape(text, place);
+      last = text.startsWith('\\Q', place) ? Math.min(end, text.length) - place : 1;
+      group += last;
+    }
+    place = end;
+  }
+  return groups.reduce((sum, size) => sum + size, group);
+}
+
+const repeated = (group: number, last: number, times: number): [number, number] => {
+  const size = (last + 1) * times + 1;
+  return [group - last + size, size];
+};
