@@ -1,5 +1,5 @@
 import { notVisible, notWhole, visibleBuyers } from '../db/access-scope';
-import { makingPermissions, scopeOfMaker } from '../db/makers';
+import { makingPermissions, scopeOfMaker, type Maker } from '../db/makers';
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import type { Deps } from '../deps';
@@ -47,7 +47,7 @@ interface Answers {
 
 /** Asks all webhooks at the same time, and logs the requests. */
 export async function askWebhooks(
-  db: Pick<Db, 'company_id' | 'query' | 'sql'>,
+  db: Connection,
   { asked, ...call }: Question,
   edges: Edges,
 ): Promise<Answers> {
@@ -78,7 +78,7 @@ type View = (webhook: PreDialWebhook, member: Member) => Subject | undefined;
  * where they see all of its offer.
  */
 async function viewsOfMakers(
-  db: Pick<Db, 'company_id' | 'query' | 'sql'>,
+  db: Connection,
   asked: Question['asked'],
   whole: Subject,
 ): Promise<View> {
@@ -88,14 +88,11 @@ async function viewsOfMakers(
   for (const webhook of asked.flatMap(({ webhooks }) => webhooks)) {
     const id = String(webhook.id);
     if (webhook.maker_user_id === null || limited.has(id)) continue;
-    const accessScope = await scopeOfMaker(db, webhook, makingPermissions('outgoing_webhooks'));
-    const viewer = { company_id: db.company_id, query: db.query, accessScope };
+    const viewer = await viewerOf(db, webhook, makingPermissions('outgoing_webhooks'));
     const is_acting = (await notVisible(viewer, 'outgoing_webhooks', [id])).length === 0;
-    const offer = whole.call.offer_id;
-    const sees_all = offer !== null && (await notWhole(viewer, 'offers', [offer])).length === 0;
     limited.set(id, {
       buyers: is_acting ? await visibleBuyers(viewer, ids) : new Set(),
-      seen: sees_all ? whole : hidden,
+      seen: (await seesWhole(db, webhook, whole.call)) ? whole : hidden,
     });
   }
   return (webhook, { buyer }) => {
@@ -104,6 +101,24 @@ async function viewsOfMakers(
     const passes = passesFilters(webhook.token_filters, view.seen.tokens);
     return view.buyers.has(buyer.id) && passes ? view.seen : undefined;
   };
+}
+
+type Connection = Pick<Db, 'company_id' | 'query' | 'sql'>;
+
+const viewerOf = async (
+  { company_id, query, sql }: Connection,
+  maker: Maker,
+  permissions: readonly string[],
+) => ({ company_id, query, accessScope: await scopeOfMaker({ sql }, maker, permissions) });
+
+/** Whether the maker of a webhook may read all calls and all leads of the offer of a call. */
+async function seesWhole(db: Connection, maker: Maker, { offer_id }: CallToDial): Promise<boolean> {
+  if (offer_id === null) return false;
+  for (const permission of ['calls:read', 'leads:read']) {
+    const viewer = await viewerOf(db, maker, [permission]);
+    if ((await notWhole(viewer, 'offers', [offer_id])).length > 0) return false;
+  }
+  return true;
 }
 
 const maskedCall = ({ uuid }: CallToDial): Subject => ({

@@ -247,6 +247,27 @@ describe('vetoes', () => {
     });
   });
 
+  test('of who sees the whole offer hear of its calls, and reach own buyers alone', async () => {
+    const scene = await attack.scene();
+    await attack.ok('post', 'access_control_lists', {
+      name: 'Whole offer',
+      users_emails: [scene.partner.email],
+      permissions: ['calls:read', 'leads:read'],
+      offer_ids: [scene.offer],
+    });
+    const ask = { trigger_type: 'before_buyer_dialled', timeout_seconds: 2, ...ofBuyer(scene) };
+    const own = await hook(scene.partner, ask, 'veto');
+    const call = await attack.begin(scene.offer);
+    expect(call.instruction.dial).toMatchObject([{ buyer_id: scene.rival }]);
+    expect(own.sent()).toEqual([]);
+    await attack.ok('put', `buyers/${scene.rival}`, { paused: true });
+    const vetoed = await attack.begin(scene.offer);
+    expect(vetoed.instruction.dial).toEqual([]);
+    expect(own.sent()).toMatchObject([
+      { data: { call: { offer_id: scene.offer, token_values: { secret: 'of a caller' } } } },
+    ]);
+  });
+
   test('of a group reach the buyers that the partner still sees', async () => {
     const scene = await attack.scene();
     const { buyer_group } = await attack.ok('post', 'buyer_groups', {
