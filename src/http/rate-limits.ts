@@ -26,7 +26,10 @@ export interface RateLimits {
    * is left. Returns a promise only when the database may have to be asked.
    */
   take(sender: Authenticated, request: Counted): void | Promise<void>;
-  /** Counts a request by lead token alone against the number that it is about. Throws 429. */
+  /**
+   * Counts a request by lead token alone against the number that it is about. Throws 429. May be
+   * called in a transaction: the counter has other connections than transactions have.
+   */
   takeNumber(request: OfNumber): Promise<void>;
   close(): Promise<void>;
 }

@@ -23,9 +23,7 @@ export async function submitByToken(
   const token = owner!;
   requireFieldPowers(sent, token, caller);
   const now = clock();
-  const number = numberOf(sent, token);
-  if (number !== undefined) await limits.takeNumber({ owner: token, caller, number });
-  if (db.log) await logEarlier(db, { owner: token, number, now });
+  if (db.log) await logEarlier(db, { owner: token, number: numberOf(sent, token), now });
   const form = { grid: isGrid(serializer), external: isExternal(serializer) };
   const for_company = actsForCompany(caller);
   const submitted = await submitLead(
@@ -36,6 +34,7 @@ export async function submitByToken(
       ip,
       may_unblock: caller.superuser || caller.permissions.has('leads:update'),
       for_company,
+      admit: (number) => limits.takeNumber({ owner: token, caller, number }),
       credentials: caller.name === '' ? 'lead token' : caller.name,
       form: { ...form, by_token: await readsByToken(db, caller) },
     },

@@ -29,6 +29,8 @@ export interface SubmitOptions {
   may_unblock: boolean;
   /** Whether a block is of the whole company; else of the offer or the schedule alone. */
   for_company: boolean;
+  /** Throws if the number, E.164 digits, was submitted too often. */
+  admit?: (number: number) => Promise<void>;
   /** The credentials, for the history of the lead. */
   credentials: string;
   form: RecordForm;
@@ -54,6 +56,7 @@ export async function submitLead(
   const now = clock();
   const lead = readSubmission(sent, options.owner);
   if (lead.fields.unblock_contact && !options.may_unblock) throw mayNotUnblock();
+  await options.admit?.(lead.caller_number);
   const submission = await submissionOf(db, lead, options, now);
   const { form, for_company, owner } = options;
   const work = (tx: Db) =>

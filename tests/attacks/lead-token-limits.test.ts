@@ -169,6 +169,14 @@ describe('floods', () => {
     const flood = [];
     for (let n = 0; n < 100; n++) flood.push((await lead(0, `203.0.113.${n}`)).status);
     expect(count(flood)).toBe(60);
+    // However it is spelled, and wherever it stands.
+    const body = {
+      lead_token: shop.schedule.lead_token,
+      auto_format_nested_fields: true,
+      form: { contact: { phoneNumber: '1 (310) 555-1000' } },
+    };
+    const more = { auth: null, ...from('198.51.100.8') };
+    expect((await api('post', 'leads', { body, ...more })).status).toBe(429);
     expect((await lead(1, '203.0.113.1')).status).toBe(201);
   });
 
