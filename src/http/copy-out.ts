@@ -8,6 +8,8 @@ import { Csv } from './reply';
 /** How long an export may take in all, however much of it is read each minute. */
 const MAX_EXPORT_MS = 3_600_000;
 
+const ignore = (): void => undefined;
+
 /**
  * The rows of a statement as CSV, streamed as PostgreSQL produces them. Throws 429 for more exports
  * than a company may run.
@@ -20,17 +22,18 @@ export async function copyOut(db: Db, statement: BoundStatement, name: string): 
   });
   // The pool listens only to idle connections: an unheard error of this one would end the process.
   // The stream fails with it.
-  client.on('error', () => undefined);
+  client.on('error', ignore);
   const stream = client.query(copyTo(`COPY (${inline(statement)}) TO STDOUT (FORMAT csv, HEADER)`));
   // When a client disconnects, the stream is destroyed, and its connection emits an error once
   // more.
-  stream.on('error', () => undefined);
+  stream.on('error', ignore);
   const timeout = setTimeout(() => stream.destroy(), MAX_EXPORT_MS).unref();
   stream.once('close', () => {
     clearTimeout(timeout);
     end();
     // A connection that was stopped in the middle of a COPY cannot be used again.
     client.release(!stream.readableEnded);
+    client.off('error', ignore);
   });
   return new Csv(stream, `${name}.csv`);
 }
