@@ -110,13 +110,13 @@ function openPools(url: string, pool_size: number, timeout_ms: number) {
     statement_timeout: timeout_ms,
     idleTimeoutMillis: 60_000,
   };
-  const [max, quarter] = [Math.ceil(pool_size / 2), Math.ceil(pool_size / 4)];
+  const max = Math.ceil(pool_size / 2);
   const planned = { ...usual, options: `${UTC} ${PLAN_ONCE}`, idleTimeoutMillis: 600_000 };
   const long = { ...common, options: `${UTC} ${CHECK_CONNECTION}` };
   return {
     pool: new TransactionPool({ ...usual, max }),
     prepared: new Pool({ ...planned, max }),
-    searches: new Pool({ ...usual, max: quarter, statement_timeout: searchTimeout(timeout_ms) }),
+    searches: new Pool({ ...usual, max, statement_timeout: searchTimeout(timeout_ms) }),
     routing: new Pool({ ...planned, max }),
     credentials: new Pool({ ...planned, max: 2 }),
     batched: new Pool({

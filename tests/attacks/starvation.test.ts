@@ -81,7 +81,7 @@ test('slow searches, lists, writes and calls of a company leave those of another
     ...times(60, (n) => () => call(a, shop, n)),
   ]);
   // Half of each kind of connection: of searches, lists and writes.
-  await untilWaiting(1 + 2 + 2);
+  await untilWaiting(2 + 2 + 2);
 
   for (let n = 0; n < 5; n++) {
     const answers = await Promise.all([
