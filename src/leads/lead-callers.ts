@@ -6,7 +6,6 @@ import type { Deps } from '../deps';
 import type { Caller } from '../http/auth/caller';
 import { actsForCompany, type LeadOwner } from '../http/auth/lead-tokens';
 import type { Handlers } from '../http/handlers';
-import { Json } from '../http/reply';
 import { requireUnchanged, show, written } from '../http/record';
 import { numberReader } from '../phone/parse-number';
 import { notFound } from '../errors';
@@ -32,8 +31,6 @@ interface Asked {
 }
 type Change = (db: Db, asked: Asked) => Promise<unknown>;
 
-const NO_STORE = { 'Cache-Control': 'no-store' };
-
 /** What a lead token permits: to read, opt out, remove or finish the lead of one number. */
 export const leadCallers = ({ clock, limits }: Deps) => {
   const act = (change: Change) => async (request: Request) => {
@@ -52,11 +49,6 @@ export const leadCallers = ({ clock, limits }: Deps) => {
     const by_token = await readsByToken(db, caller, id);
     return written({ db, now, projection, serializer: query.serializer, by_token }, id);
   };
-  /** The same by GET, whose response must not be cached on the way. */
-  const byGet = (handler: ReturnType<typeof act>) => async (request: Request) => {
-    const { text, headers } = await handler(request);
-    return new Json<never>(text, { ...headers, ...NO_STORE });
-  };
   const optOut = act((db, { number, now, request: { owner, caller, ip } }) =>
     actsForCompany(caller)
       ? changeContacts(db, 'opt_out', [number], { now, message: 'asked for by lead_token' })
@@ -66,10 +58,10 @@ export const leadCallers = ({ clock, limits }: Deps) => {
   const toEnd = act((db, { id, now }) => moveToEnd(db, id, now));
   return {
     optOutLead: optOut,
-    optOutLeadByGet: byGet(optOut),
+    optOutLeadByGet: optOut,
     removeLead: remove,
     removeLeadByDelete: remove,
-    removeLeadByGet: byGet(remove),
+    removeLeadByGet: remove,
     moveLeadToEnd: toEnd,
     moveLeadToEndByPost: toEnd,
 

@@ -4,7 +4,6 @@ import type { Deps } from '../deps';
 import { networkOf } from '../http/auth/address';
 import type { SellersEndpoint } from '../http/auth/webhook-tokens';
 import type { Handlers } from '../http/handlers';
-import { Json } from '../http/reply';
 import { ping, type PingReply } from './ping';
 import { pingAndPost, postPing, type PostReply } from './post';
 
@@ -24,8 +23,6 @@ interface Posting {
 
 type Action<Body, Reply> = (db: Db, body: Body, posting: Posting) => Promise<Reply>;
 
-const NO_STORE = { 'Cache-Control': 'no-store' };
-
 const pingAlone: Action<Schemas['PingRequest'], PingReply> = async (db, body, posting) =>
   (await ping(db, body, { ...posting, posted: false })).reply;
 
@@ -38,18 +35,13 @@ export const pings = ({ clock }: Deps) => {
     <Body, Reply>(action: Action<Body, Reply>) =>
     ({ db, body, webhook, ip }: Request<Body>) =>
       action(db, body ?? ({} as Body), { webhook: webhook!, from: networkOf(ip), now: clock() });
-  /** The same by GET. The reply must not be cached on its way. */
-  const byGet =
-    <Body, Reply>(action: Action<Body, Reply>) =>
-    async (request: Request<Body>) =>
-      new Json<Reply>(JSON.stringify(await handler(action)(request)), NO_STORE);
   const post: Action<Schemas['PostRequest'], PostReply> = postPing;
   return {
     pingInboundWebhook: handler(pingAlone),
-    pingInboundWebhookByGet: byGet(pingAlone),
+    pingInboundWebhookByGet: handler(pingAlone),
     postInboundWebhook: handler(post),
-    postInboundWebhookByGet: byGet(post),
+    postInboundWebhookByGet: handler(post),
     fullInboundWebhook: handler(pingAndPost),
-    fullInboundWebhookByGet: byGet(pingAndPost),
+    fullInboundWebhookByGet: handler(pingAndPost),
   } satisfies Partial<Handlers>;
 };
