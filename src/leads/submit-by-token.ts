@@ -8,7 +8,7 @@ import { leadProjection as projection } from './columns';
 import { findLead, type Owner } from './lead-owner';
 import { loadRecord } from './load-record';
 import type { SentLead } from './read-submission';
-import { submitLead, type SubmittedLead } from './submit-lead';
+import { mayUnblock, submitLead, type SubmittedLead } from './submit-lead';
 import { readsByToken, requireFieldPowers } from './token-powers';
 
 /**
@@ -32,7 +32,7 @@ export async function submitByToken(
     {
       owner: token,
       ip,
-      may_unblock: caller.superuser || caller.permissions.has('leads:update'),
+      may_unblock: mayUnblock(caller),
       for_company,
       admit: (number) => limits.takeNumber({ owner: token, caller, number }),
       credentials: caller.name === '' ? 'lead token' : caller.name,
