@@ -150,7 +150,7 @@ test('fields that need a permission are found in every operation that prices or 
 const FREE: Record<string, string[]> = {
   buyers: ['name', 'email', 'external_record_id', 'paused', 'business_hours_schedule'],
   buyer_groups: ['name', 'external_record_id', 'paused'],
-  offers: ['name', 'description', 'external_record_id'],
+  offers: ['name', 'description', 'external_record_id', 'lead_token_powers'],
   phone_numbers: [
     'name',
     'external_record_id',
