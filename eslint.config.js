@@ -46,7 +46,7 @@ module.exports = tseslint.config(
     ...tseslint.configs.disableTypeChecked,
   },
   {
-    // A pattern takes a time that is linear in the length of the text, whoever wrote the text.
+    // A pattern takes a time that is linear in the length of the text, which can come from anyone.
     files: ['src/**', 'scripts/**', 'assets/**'],
     plugins: { regexp },
     rules: {

@@ -55,7 +55,7 @@ ALTER TABLE call_limits ADD CONSTRAINT call_limits_owner_check
   CHECK ((buyer_id IS NULL) <> (buyer_group_id IS NULL));
 ALTER TABLE call_limits ADD CONSTRAINT call_limits_concurrency_check
   CHECK (concurrency_cap_used >= 0);
--- A limit that was lowered by somebody who may not raise it stays within what had been set before.
+-- A limit that a caller without the right to raise it has lowered stays within what it was before.
 ALTER TABLE call_limits ADD CONSTRAINT call_limits_network_check
   CHECK (
     network_limits = '{}'

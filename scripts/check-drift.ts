@@ -9,8 +9,8 @@ import { describeStatements } from './sql-types';
 import { run, withClient, withScratchServer } from './scratch-database';
 
 // Fails when something generated or migrated no longer matches its source: the types and code
-// samples of openapi.yaml; the types of the SQL statements; the migrations and what schema.prisma, supplement.sql and
-// functions.sql declare.
+// samples of openapi.yaml; the types of the SQL statements; the migrations and what schema.prisma,
+// supplement.sql and functions.sql declare.
 
 function generatedTypes(): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'trunkline-types-'));

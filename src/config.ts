@@ -19,8 +19,8 @@ export interface Config {
   /** Bearer token of /metrics; absent: there is no such page. */
   metrics_token: string | undefined;
   /**
-   * Requests of a credential, submissions of a lead token, and requests of an address to an endpoint
-   * of sellers, in a minute; 0 for no limit.
+   * Per minute: requests of a credential, submissions by a lead token, and requests of an address
+   * to an endpoint of sellers; 0 for no limit.
    */
   rate_limit_per_minute: number;
   lead_rate_limit_per_minute: number;

@@ -59,8 +59,8 @@ export interface Schema {
   /** For a reference whose table another field of the request decides: the table by its value. */
   'x-reference-by'?: { field: string; tables: Record<string, string> };
   /**
-   * Whoever sends the field needs this permission too: `money` and `routing` on the resource of the
-   * operation, or for `company` on what belongs to the whole company.
+   * A caller who sends the field needs this permission too: `money` and `routing` of the resource
+   * of the operation; `company` is `company_wide:update`, and only limited callers need it.
    */
   'x-field-permission'?: FieldPermission | FieldPermission[];
   /** Callers without that permission may lower the value, down from what others have set. */

@@ -108,7 +108,8 @@ const LONG_NUMBER = /\+?\d(?:[\s().\/-]{0,3}\d){6,}/g;
 
 /**
  * A message without values: without what is in quotes, e-mail addresses, long numbers, and
- * `hidden`. Of Prisma's messages only the last paragraph: the others show the arguments of the call.
+ * `hidden`. Of Prisma's messages only the last paragraph: the others show the arguments of the
+ * call.
  */
 function maskMessage(message: string, hidden: readonly string[] | undefined): string {
   if (!hidden) return MASK;

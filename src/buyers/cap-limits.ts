@@ -38,7 +38,7 @@ export function limitsIn(fields: object): Limits {
   return Object.fromEntries(limits) as Limits;
 }
 
-/** Nothing bounds what is set by those who may only lower what others have set. */
+/** The limits of an owner that a caller made who may only lower limits: none bounds that caller. */
 const UNBOUNDED = Object.fromEntries(
   [...LIMIT_NAMES, 'business_hours'].map((name) => [name, null]),
 );

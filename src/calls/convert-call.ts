@@ -3,7 +3,7 @@ import { recordUsage } from '../buyers/reserve-caps';
 import type { Statements } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import { cents, payoutOf, type PayoutTerms } from '../routing/engine/payout';
-import { compileFilter, pairTokens } from '../tokens/filters';
+import { pairTokens, passesFilters } from '../tokens/filters';
 import { ownTokens } from '../tokens/substitute';
 import { addPayout, markRepeatCaller, type DialedBuyer } from './change-call';
 import {
@@ -100,8 +100,7 @@ function applies(
   answered_seconds: number,
 ): boolean {
   if (conversion_type !== 'duration' || answered_seconds < duration) return false;
-  const source = ownTokens(tokens);
-  return token_values.every((filter) => compileFilter(filter)?.(source) ?? false);
+  return passesFilters(token_values, ownTokens(tokens));
 }
 
 interface CallOfBuyer {

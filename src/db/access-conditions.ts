@@ -34,7 +34,7 @@ const schedulesOf = (offers: string) =>
 export const SCHEDULES = schedulesOf(OFFERS);
 
 /** Offers of teams that have offers alone: such teams see all that comes to them. */
-export const WHOLE_OFFERS = anyOf(`${granted('offer')}
+const WHOLE_OFFERS = anyOf(`${granted('offer')}
   AND NOT EXISTS (
     SELECT FROM access_control_list_buyers n
     WHERE n.company_id = g.company_id AND n.access_control_list_id = g.access_control_list_id)
@@ -189,9 +189,9 @@ const WHOLE_LIST = `(
   AND ${leadsNowhereElse('buyer_suppression_schedules', list, 'schedule_id', WHOLE_SCHEDULES)})`;
 
 /**
- * The condition for all of a row to be the caller's, for tables whose rows others may use too: the
- * whole of an offer is seen by teams without buyers; a suppression list, a fleet or a number
- * belongs to nobody else.
+ * The condition for all of a row to be the caller's, for tables whose rows others may use too:
+ * teams without buyers see the whole of an offer; a suppression list, a fleet or a number must have
+ * no other users.
  */
 export const WHOLE_CONDITIONS: Partial<Record<Table, string>> = {
   offers: `t.id = ${WHOLE_OFFERS}`,

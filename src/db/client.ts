@@ -29,7 +29,7 @@ export interface Database {
   searches: Pool;
   /** The same as `prepared` for the requests that route calls: no other request takes them. */
   routing: Pool;
-  /** The same for who sends a request and how many it has left, which every request needs first. */
+  /** The same for credentials and rate limits, which every request needs first. */
   credentials: Pool;
   /** For exports, which take longer than other statements may. */
   streams: Pool;

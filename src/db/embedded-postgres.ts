@@ -24,8 +24,8 @@ export interface EmbeddedDatabase {
   /** false: another process of this machine started it and will stop it. */
   owned: boolean;
   /**
-   * Looks from now on whether the database runs, and starts it again on the same port when it has
-   * ended although nobody stopped it. For the server that will stop it.
+   * From now on checks whether the database runs, and starts it again on the same port when it has
+   * ended without being stopped. For the server that will stop it.
    */
   watch(report: WatchReport): void;
   stop(): Promise<void>;

@@ -4,7 +4,7 @@ import { HttpProblem } from '../errors';
 const MAX_EXPORTS = 2;
 const running = new Map<string, number>();
 
-/** Begins an export of a company, and returns how to end it. Throws 429 for more than two at once. */
+/** Begins an export of a company; returns a function that ends it. Throws 429 for too many. */
 export function beginExport(company: string): () => void {
   const others = running.get(company) ?? 0;
   if (others >= MAX_EXPORTS) {

@@ -1,6 +1,6 @@
 import { HttpProblem } from '../errors';
 
-/** So much of a company waits for its own statements. */
+/** How many statements of a company may wait for their turn. */
 const MAX_WAITING = 1_000;
 
 interface Waiting {

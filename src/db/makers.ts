@@ -1,4 +1,4 @@
-import type { AccessScope } from './access-scope';
+import type { AccessScope, Viewer } from './access-scope';
 import { FIND_MAKER_TEAMS } from './queries/makers';
 import type { Db, Statements } from './tenant';
 
@@ -52,3 +52,14 @@ export async function scopeOfMaker(
     all_teams: maker_team_ids.map(String),
   };
 }
+
+/** Checks what that scope contains. */
+export const viewerOf = async (
+  { company_id, query, sql }: Pick<Statements, 'company_id' | 'query' | 'sql'>,
+  maker: Maker,
+  permissions: readonly string[],
+): Promise<Viewer> => ({
+  company_id,
+  query,
+  accessScope: await scopeOfMaker({ sql }, maker, permissions),
+});

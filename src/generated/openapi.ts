@@ -1540,7 +1540,7 @@ export interface paths {
         put?: never;
         /**
          * Submit a lead
-         * @description The lead is added to the offer or the schedule whose `lead_token` is sent. No other credentials are needed, and browsers may post from any origin. Parameters may be sent in the query string, as flat JSON, in `data`, in a form, or in a mixture. Each number has at most one live lead at an offer or a schedule: a second submission updates it, even when several arrive at once. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence. Without credentials beside the token, columns with personal data or money are null, unless this very request has sent them.
+         * @description The lead is added to the offer or the schedule whose `lead_token` is sent. No other credentials are needed, and browsers may post from any origin. Parameters may be sent in the query string, as flat JSON, in `data`, in a form, or in a mixture. Each number has at most one live lead at an offer or a schedule: a second submission updates it, even when several arrive at once. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence. Without credentials of the company, columns with personal data or money are null, unless this very request has sent them.
          */
         post: operations["submitLead"];
         delete?: never;
@@ -1804,7 +1804,7 @@ export interface paths {
         };
         /**
          * Show a lead by its number
-         * @description The live lead of a number at the offer or schedule with this `lead_token`, or else the most recent one. Without credentials beside the token, columns with personal data or money are null.
+         * @description The live lead of a number at the offer or schedule with this `lead_token`, or else the most recent one. Without credentials of the company, columns with personal data or money are null.
          */
         get: operations["showLeadByCallerNumber"];
         put?: never;

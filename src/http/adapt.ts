@@ -35,9 +35,10 @@ export type AnyHandler = (call: Call<OperationId>) => Promise<unknown>;
 
 /**
  * An operation as an Express handler. Every request goes through these steps, in this order:
- * authenticate → count against the rate limit → authorize → read the body, store an uploaded file →
- * read (merge, normalize, validate, check references) → run (once for each Idempotency-Key, logged)
- * → reply. Where the credentials may be in the body, a small one is read first.
+ * authenticate → count against the rate limit → authorize → read the body, store an uploaded
+ * file → read (merge, normalize, validate, check references) → run (once for each
+ * Idempotency-Key, logged) → reply. Where the credentials may be in the body, a small one is read
+ * first.
  */
 export function adapt(
   operation: Operation,

@@ -8,7 +8,7 @@ export interface BodyTimeouts {
   file_bytes: number;
 }
 
-/** A megabyte in 17 minutes is slower than any line that somebody uploads by. */
+/** A megabyte in 17 minutes is slower than any line that people upload over. */
 export const BODY_TIMEOUTS: BodyTimeouts = { body_ms: 60_000, file_ms: 60_000, file_bytes: 61_440 };
 
 const timers = new WeakMap<Request, NodeJS.Timeout>();
@@ -28,10 +28,12 @@ export function bodyTimeout({ body_ms }: BodyTimeouts): RequestHandler {
   };
 }
 
-/** From now on the body may take as long as it wants, if it keeps coming: it has a file. */
+/** The body has a file: from now on it may take as long as it needs, if it keeps coming. */
 export function expectFile(req: Request, { file_ms, file_bytes }: BodyTimeouts): void {
-  clearTimeout(timers.get(req));
-  if (req.readableEnded || req.destroyed) return;
+  const timer = timers.get(req);
+  // Without a body nothing would end the checks.
+  if (timer === undefined || req.readableEnded || req.destroyed) return;
+  clearTimeout(timer);
   let before = req.socket.bytesRead;
   const check = () => {
     const now = req.socket.bytesRead;

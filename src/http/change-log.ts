@@ -7,9 +7,9 @@ import { changedColumns, requestedChanges, type Fields } from './changed-columns
 import { recordChange, type Change } from './record-change';
 import { Json } from './reply';
 
-// Every write with credentials of the company, or by a lead token, passes through here: the record before it is compared
-// with the record in the reply, both as the contract shows them, and the difference is logged in
-// the transaction of the write.
+// Every write with credentials of the company, or by a lead token, passes through here: the record
+// before it is compared with the record in the reply, both as the contract shows them, and the
+// difference is logged in the transaction of the write.
 
 /** A write that is about to be made. */
 export interface Write {
@@ -42,8 +42,8 @@ export const isLogged = ({ method, effect, credentials, unlogged }: Operation): 
   !unlogged;
 
 /**
- * Whether a submission asks for nothing but to take the lead. Thousands come in a minute: the lead's
- * own history has each, with its address.
+ * Whether a submission asks for nothing but to take the lead. Thousands come in a minute; each is
+ * in the history of its lead, with its address.
  */
 function isPlainSubmission({ operation, body }: Write): boolean {
   if (operation.power !== 'submit' || !operation.body) return false;
@@ -131,7 +131,7 @@ function entryOf(write: Write, { before, after: all, reply, now }: Written): Cha
   };
 }
 
-/** What the log calls a lead token: the token itself is as good as a key. */
+/** What the log calls a lead token, which is not shown itself: it works like a key. */
 const tokenName = (owner: LeadOwner | undefined): string =>
   owner?.schedule_id === null
     ? `Lead token of offer ${owner.offer_id}`

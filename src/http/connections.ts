@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { networkOf } from './auth/address';
 
 export interface ConnectionLimits {
   /** Connections at a time. */
@@ -8,9 +9,9 @@ export interface ConnectionLimits {
   max_per_address?: number | undefined;
 }
 
-/** A client that reads must have read what waited for it after this time, */
+/** How long a client has to read what waits for it, */
 const GRACE_MS = 30_000;
-/** and after the time that this rate allows. */
+/** in addition to the time that it takes at this rate. */
 const MIN_BYTES_PER_SECOND = 16_384;
 const SWEEP_MS = 5_000;
 
@@ -30,7 +31,7 @@ export function limitConnections(
   const due = new Map<Socket, Due | undefined>();
   const by_address = new Map<string, number>();
   server.on('connection', (socket) => {
-    const address = socket.remoteAddress ?? '';
+    const address = networkOf(socket.remoteAddress ?? '');
     const others = by_address.get(address) ?? 0;
     if (others >= max_per_address) return void socket.destroy();
     by_address.set(address, others + 1);

@@ -1,8 +1,10 @@
 import type { Request, RequestHandler } from 'express';
 import { BASE_PATH, contract, isOpen as isOpenTo } from '../contract';
 
-const EXPOSED =
-  'ETag, X-Request-Id, X-Client-Request-Id, Retry-After, Idempotent-Replayed, RateLimit, RateLimit-Policy';
+const EXPOSED = [
+  ...['ETag', 'X-Request-Id', 'X-Client-Request-Id', 'Retry-After', 'Idempotent-Replayed'],
+  ...['RateLimit', 'RateLimit-Policy'],
+].join(', ');
 const ALLOWED = [
   ...['Authorization', 'Content-Type', 'If-Match', 'If-None-Match', 'Idempotency-Key'],
   ...['Last-Event-ID', 'X-Request-Id'],

@@ -18,7 +18,7 @@ interface Request {
   body: unknown;
 }
 
-/** Throws 422 that names every field which the caller may not write. */
+/** Throws 422 with every field that the caller may not write. */
 export async function requireFieldPermissions(
   db: Db,
   caller: Caller,

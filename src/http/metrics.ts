@@ -23,7 +23,7 @@ function processMetrics(): Registry {
   return of_process;
 }
 
-/** Without a token there is no page: the numbers tell how much a company's business is. */
+/** Without a token there is no page: its numbers reveal how much business there is. */
 export function createMetrics(pool: Pool, token: string | undefined): Metrics {
   const registry = new Registry();
   const requests = new Histogram({

@@ -19,9 +19,9 @@ export interface Context {
   faults: Faults;
   /** IANA zone in which times without an offset are read. */
   zone: string;
-  /** Fields so far that their objects do not have. */
+  /** Unknown fields so far. */
   unknown_fields: number;
-  /** Where the values are from: what the validator can read of a query string is less. */
+  /** Where the values are from: the validator reads fewer forms in a query string. */
   place: 'query' | 'body';
 }
 
@@ -147,8 +147,8 @@ function notList(
 }
 
 /**
- * A list as an array: from JSON, from `key[0]=…`, or from one string of parts, of which no more are
- * read than show that they are too many.
+ * A list as an array: from JSON, from `key[0]=…`, or from one string of parts. Of these, no more
+ * are read than are needed to see that they are too many.
  */
 function spread(raw: unknown, inner: Facets | undefined, limit: number): unknown {
   if (raw === '') return [];

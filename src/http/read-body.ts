@@ -4,10 +4,10 @@ import { readForm, type FormCharset } from './parameters';
 import { hasTooManyValues } from './well-formed';
 
 /**
- * The largest body of a caller whose header has no credentials of a company: anybody can send one.
+ * The largest body without credentials of a company in header or query string: anyone can send one.
  * The data of a lead has at most as much.
  */
-export const UNKNOWN_CALLER_BODY_BYTES = 65_536;
+const UNKNOWN_CALLER_BODY_BYTES = 65_536;
 
 /** How large a body may be. */
 export const bodyLimit = (is_known: boolean, max_body_bytes: number): number =>

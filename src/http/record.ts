@@ -38,7 +38,9 @@ export interface RecordOptions<P extends Projection> {
 /** What the request of a reader by lead token has sent of the record. */
 const NOTHING_SENT = '{}';
 
-const checksumOf = (record: string): string => createHash('md5').update(record).digest('hex');
+/** What ETag and If-Match carry of a record. */
+export const checksumOf = (record: string): string =>
+  createHash('md5').update(record).digest('hex');
 
 /** A record's envelope around its JSON; `status` is the contract's for the operation. */
 export function recordReply<P extends Pick<Projection, 'singular'>, Extra extends object>(

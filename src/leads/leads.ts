@@ -2,7 +2,6 @@ import { callerNumber } from '../phone/caller-number';
 import { leadProjection as projection, NEXT_ACTION_AT } from './columns';
 import { byReference } from '../db/records';
 import type { Deps } from '../deps';
-import type { Caller } from '../http/auth/caller';
 import { actsForCompany } from '../http/auth/lead-tokens';
 import type { Call, Handlers } from '../http/handlers';
 import type { Filters } from '../http/filters';
@@ -12,7 +11,7 @@ import { recordHandlers } from '../http/record-handlers';
 import { deleteLead } from './end-lead';
 import { findOwner } from './lead-owner';
 import { logEarlier, numberOf, submitByToken } from './submit-by-token';
-import { submitLead, type SubmittedLead } from './submit-lead';
+import { mayUnblock, submitLead, type SubmittedLead } from './submit-lead';
 import { updateContactOfLead, updateLead } from './update-lead';
 import { type SortKey } from '../db/list-statements';
 
@@ -59,8 +58,6 @@ const FILTERS: Filters = {
   next_action_at_to: `${NEXT_ACTION_AT} <= {next_action_at_to}::timestamptz`,
 };
 
-const mayUpdate = ({ superuser, permissions }: Caller) =>
-  superuser || permissions.has('leads:update');
 const formOf = (serializer: string | undefined) => ({
   grid: isGrid(serializer),
   external: isExternal(serializer),
@@ -113,7 +110,7 @@ async function capture({ body, db, caller, ip }: Call<'captureLead'>, clock: Dep
   const options = {
     owner,
     ip,
-    may_unblock: mayUpdate(caller),
+    may_unblock: mayUnblock(caller),
     for_company: actsForCompany(caller),
     credentials: caller.name,
     form: formOf(serializer),

@@ -25,10 +25,10 @@ const CHANGES = {
 } as const;
 
 /**
- * Blocks a number or opts it out for one offer or schedule, and stops its live leads there: all
- * that a lead token may do, which everybody knows who has seen the form. A block is of the offer, so
- * that calls to it are refused too; of a schedule only if that has no offer. Must run in a
- * transaction; the contact is locked first, as in `changeContacts`.
+ * Blocks a number or opts it out for one offer or schedule, and stops its live leads there. A lead
+ * token may do no more: everyone who has seen the form knows it. A block is of the offer, so that
+ * calls to it are refused too; of a schedule only if that has no offer. Must run in a transaction;
+ * the contact is locked first, as in `changeContacts`.
  */
 export async function restrictContact(
   { sql }: Pick<Db, 'sql'>,

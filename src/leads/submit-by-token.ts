@@ -8,12 +8,12 @@ import { leadProjection as projection } from './columns';
 import { findLead, type Owner } from './lead-owner';
 import { loadRecord } from './load-record';
 import type { SentLead } from './read-submission';
-import { submitLead, type SubmittedLead } from './submit-lead';
+import { mayUnblock, submitLead, type SubmittedLead } from './submit-lead';
 import { readsByToken, requireFieldPowers } from './token-powers';
 
 /**
- * Takes the lead that a lead token submits. Without credentials beside it the sender sees nothing
- * that the request itself has not sent.
+ * Takes the lead that a lead token submits. Without other credentials the sender sees nothing that
+ * the request itself has not sent.
  */
 export async function submitByToken(
   { body, db, owner, caller, ip }: Call<'submitLead'>,
@@ -32,7 +32,7 @@ export async function submitByToken(
     {
       owner: token,
       ip,
-      may_unblock: caller.superuser || caller.permissions.has('leads:update'),
+      may_unblock: mayUnblock(caller),
       for_company,
       admit: (number) => limits.takeNumber({ owner: token, caller, number }),
       credentials: caller.name === '' ? 'lead token' : caller.name,
@@ -46,7 +46,7 @@ export async function submitByToken(
   return { ...submitted, record: await wholeRecord(db, submitted.id, { ...form, now }) };
 }
 
-/** The number of a submission, as far as it can be told before it is read. */
+/** The number of a submission that has not been read yet; undefined where it cannot be known. */
 export function numberOf(sent: SentLead, { country }: Pick<Owner, 'country'>): number | undefined {
   const { phone } = sent as { phone?: unknown };
   const text = sent.caller_id ?? phone;

@@ -2,6 +2,7 @@ import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import type { Deps } from '../deps';
 import { HttpProblem, type FieldErrors } from '../errors';
+import type { Caller } from '../http/auth/caller';
 import { findTrafficSource } from '../offers/find-traffic-source';
 import { contactRefusal } from '../phone/contact-policy';
 import { leadZones } from '../phone/number-zones';
@@ -63,6 +64,10 @@ export async function submitLead(
     write(tx, { submission, fields: lead.fields, now, form, for_company, owner });
   return (isOneStatement(lead.fields) ? work(db) : db.transaction(work)).catch(rejectTooLarge);
 }
+
+/** Whether a caller may take a number off the blacklist. */
+export const mayUnblock = ({ superuser, permissions }: Caller): boolean =>
+  superuser || permissions.has('leads:update');
 
 function mayNotUnblock(): HttpProblem {
   const message = 'needs an auth_token with the permission leads:update';

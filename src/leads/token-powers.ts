@@ -12,7 +12,7 @@ const POWERFUL = Object.entries(
   facets(contract.document.components.schemas.LeadFields!).properties,
 ).flatMap(([name, { 'x-power': power }]) => (power ? [{ name, power }] : []));
 
-/** Throws 403 for a field that neither the token nor the credentials beside it open. */
+/** Throws 403 for a field that neither the token nor the credentials sent with it open. */
 export function requireFieldPowers(
   sent: Record<string, unknown>,
   owner: LeadOwner,
@@ -31,7 +31,7 @@ const mustBeMasked = ({ superuser, permissions }: Caller): boolean =>
 
 /**
  * The same for one lead, also for a user who is limited to some records: this one may be among
- * them. Without an id nobody knows yet which lead it is.
+ * them. Without an id the lead is not known yet, and counts as not among them.
  */
 export async function readsByToken(db: Db, caller: Caller, id?: bigint): Promise<boolean> {
   if (mustBeMasked(caller)) return true;

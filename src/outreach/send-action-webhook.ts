@@ -1,5 +1,5 @@
 import { notVisible } from '../db/access-scope';
-import { makingPermissions, scopeOfMaker, type Maker } from '../db/makers';
+import { makingPermissions, viewerOf, type Maker } from '../db/makers';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Answered, Outgoing } from '../egress/guarded-request';
@@ -86,16 +86,10 @@ async function tokensFor(
   { lead, tokens }: { lead: DueLead; tokens: TokenSource },
 ): Promise<TokenSource | undefined> {
   if (action.maker_user_id === null) return tokens;
-  const { company_id, query } = db;
-  const viewer = async (permissions: string[]) => ({
-    company_id,
-    query,
-    accessScope: await scopeOfMaker(db, action, permissions),
-  });
-  const maker = await viewer(makingPermissions('schedule_actions'));
+  const maker = await viewerOf(db, action, makingPermissions('schedule_actions'));
   if ((await notVisible(maker, 'schedule_actions', [action.id])).length > 0) return undefined;
-  if ((await notVisible(await viewer(['leads:read']), 'leads', [lead.id])).length > 0)
-    return undefined;
+  const reader = await viewerOf(db, action, ['leads:read']);
+  if ((await notVisible(reader, 'leads', [lead.id])).length > 0) return undefined;
   const buyers = lead.buyer_id === null ? [] : [lead.buyer_id];
   const hides_buyer = (await notVisible(maker, 'buyers', buyers)).length > 0;
   return (name) =>

@@ -35,7 +35,7 @@ export const KINDS = {
   calls: { event: 'call', done: 'placed', link: 'call', count: 'calls' },
 } as const;
 
-/** Reasons for which a lead is never reached, though nobody has asked for that. */
+/** Reasons for which a lead cannot be reached, although it has not asked to be left alone. */
 const UNREACHABLE: ReadonlySet<string> = new Set(['no_email', 'no_number', 'number_not_allowed']);
 
 /**

@@ -1,15 +1,14 @@
-import { createHash } from 'node:crypto';
 import type { Schemas } from '../contract';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import { staleChecksum } from '../errors';
 import type { Handlers } from '../http/handlers';
-import { recordReply } from '../http/record';
+import { checksumOf, recordReply } from '../http/record';
 import { NotModified } from '../http/reply';
 import { LOCK_COMPANY, READ_COMPANY, UPDATE_COMPANY } from './queries/company';
 
-// The company: settings that hold for all of it. There is one, so that it has neither list nor id in
-// its path. A change locks the company alone.
+// The company: settings that hold for all of it. There is one, so it has neither a list nor an id
+// in its path. A change locks the company alone.
 
 const ROOT = { singular: 'company' } as const;
 
@@ -40,8 +39,6 @@ export const company = ({ clock, authenticator }: Deps) =>
       return recordReply(ROOT, record);
     },
   }) satisfies Partial<Handlers>;
-
-const checksumOf = (record: string): string => createHash('md5').update(record).digest('hex');
 
 const read = async ({ sql }: Db): Promise<string> => (await sql(READ_COMPANY, {}))[0]!.record;
 

@@ -9,8 +9,8 @@ import { FIND_TOKEN_RIGHTS, FIND_TOKEN_RIGHTS_OF_USER } from './queries/access-t
 import { requireHolding, requireWithin, rightsOf } from '../http/auth/caller';
 
 // Callers cannot grant more rights than they have, whether they change the permissions of a team or
-// its users: a 422 problem names the rights the caller lacks. Nor can they take away rights that they
-// do not have, by deleting a team or a user, or by revoking a token: that is a 403 problem.
+// its users: a 422 problem names the rights the caller lacks. Nor can they take away rights that
+// they do not have, by deleting a team or a user, or by revoking a token: that is a 403 problem.
 
 interface TeamRights {
   permissions: string[];

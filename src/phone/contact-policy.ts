@@ -4,8 +4,8 @@ import {
   parsePhoneNumberFromString,
 } from 'libphonenumber-js/max';
 
-// Whether a company calls and texts a number. Anybody can submit one to a public form: without
-// limits, a call to a premium rate or a satellite is paid by the company.
+// Whether a company calls and texts a number. Anyone can submit one to a public form: without
+// limits, the company would pay for calls to premium rates and satellites.
 
 /** Where a company calls and texts people. */
 export interface ContactPolicy {
@@ -23,14 +23,14 @@ export interface ContactPolicy {
  */
 const COSTLY = /^(?:1900|1\d{3}976|87[08]|88[123]|979)/;
 
-/** What is known of a number; `country` is absent where no country can be told. */
+/** What is known of a number; `country` is undefined where it cannot be determined. */
 interface Place {
   country: string | undefined;
   calling_code: string;
   is_premium: boolean;
 }
 
-/** Why a number must not be called or texted; undefined when it may be. `number` is E.164 digits. */
+/** Why a number (E.164 digits) must not be called or texted; undefined when it may be. */
 export function contactRefusal(
   number: number | string,
   { country, contact_countries, contact_prefixes }: ContactPolicy,
@@ -47,7 +47,7 @@ export function contactRefusal(
     : 'is in no country where the company contacts people';
 }
 
-/** A number whose country cannot be told is of any that has its calling code. */
+/** A number of an undetermined country counts for every country with its calling code. */
 const isAmong = (allowed: readonly string[], { country, calling_code }: Place): boolean =>
   country === undefined
     ? allowed.some((each) => isSupportedCountry(each) && callingCode(each) === calling_code)
@@ -56,7 +56,7 @@ const isAmong = (allowed: readonly string[], { country, calling_code }: Place): 
 const MAX_KNOWN = 10_000;
 const known = new Map<string, Place | undefined>();
 
-/** In North America the area code says it all, so that most numbers are looked up once. */
+/** In North America the area code decides, so most numbers share a few look-ups. */
 function placeOf(digits: string): Place | undefined {
   const is_north_american = digits.length === 11 && digits.startsWith('1');
   const sample = is_north_american ? `${digits.slice(0, 4)}5550123` : digits;

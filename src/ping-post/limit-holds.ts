@@ -3,7 +3,7 @@ import { HttpProblem } from '../errors';
 import type { Endpoint } from './read-request';
 import { COUNT_OPEN_HOLDS, LOCK_HOLDERS } from './queries/holds';
 
-/** A caller is offered once or twice; whoever asks more often wants to keep buyers from others. */
+/** A caller is offered once or twice; more often only serves to keep buyers from others. */
 const MAX_OF_CALLER = 5;
 
 export interface NewHold {

@@ -1,6 +1,6 @@
 import { contract, facets, type Schemas } from '../contract';
 import { allVisibleBuyers, notWhole } from '../db/access-scope';
-import { makingPermissions, scopeOfMaker } from '../db/makers';
+import { makingPermissions, viewerOf } from '../db/makers';
 import type { Db } from '../db/tenant';
 import { notFound, HttpProblem, rejectInvalidData } from '../errors';
 import type { SellersEndpoint } from '../http/auth/webhook-tokens';
@@ -68,8 +68,7 @@ async function readEndpoint(db: Db, id: SellersEndpoint['id']): Promise<Endpoint
   const { maker_user_id, maker_team_ids, ...endpoint } = row;
   if (maker_user_id === null || endpoint.paused) return endpoint;
   const maker = { maker_user_id, maker_team_ids };
-  const accessScope = await scopeOfMaker(db, maker, makingPermissions('inbound_webhooks'));
-  const viewer = { company_id: db.company_id, query: db.query, accessScope };
+  const viewer = await viewerOf(db, maker, makingPermissions('inbound_webhooks'));
   if ((await notWhole(viewer, 'offers', [endpoint.offer_id])).length === 0) return endpoint;
   return { ...endpoint, sells_to: await allVisibleBuyers(viewer) };
 }

@@ -1,5 +1,5 @@
 import { notVisible, notWhole, visibleBuyers } from '../db/access-scope';
-import { makingPermissions, scopeOfMaker, type Maker } from '../db/makers';
+import { makingPermissions, viewerOf, type Maker } from '../db/makers';
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import type { Deps } from '../deps';
@@ -7,7 +7,7 @@ import type { Answered } from '../egress/guarded-request';
 import { filled, shownHeaders } from '../egress/request-template';
 import { responseFields, type ResponseFields } from '../egress/response-fields';
 import { keysAt, signed } from '../egress/standard-webhooks';
-import { compileFilter } from '../tokens/filters';
+import { passesFilters } from '../tokens/filters';
 import type { TokenSource } from '../tokens/substitute';
 import type { Veto } from './engine/eligibility';
 import type { Member } from './engine/route';
@@ -105,12 +105,6 @@ async function viewsOfMakers(
 
 type Connection = Pick<Db, 'company_id' | 'query' | 'sql'>;
 
-const viewerOf = async (
-  { company_id, query, sql }: Connection,
-  maker: Maker,
-  permissions: readonly string[],
-) => ({ company_id, query, accessScope: await scopeOfMaker({ sql }, maker, permissions) });
-
 /** Whether the maker of a webhook may read all calls and all leads of the offer of a call. */
 async function seesWhole(db: Connection, maker: Maker, { offer_id }: CallToDial): Promise<boolean> {
   if (offer_id === null) return false;
@@ -133,10 +127,6 @@ const maskedCall = ({ uuid }: CallToDial): Subject => ({
   },
   tokens: () => undefined,
 });
-
-/** Whether the filters of a webhook let these tokens pass. */
-export const passesFilters = (filters: readonly string[], tokens: TokenSource): boolean =>
-  filters.every((filter) => compileFilter(filter)?.(tokens) ?? false);
 
 /** A request as it is logged. */
 interface PreDialLog extends ResponseFields {

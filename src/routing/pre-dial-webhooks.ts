@@ -1,13 +1,8 @@
 import type { Db, Statements } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
+import { passesFilters } from '../tokens/filters';
 import type { TokenSource } from '../tokens/substitute';
-import {
-  askWebhooks,
-  passesFilters,
-  type CallToDial,
-  type Edges,
-  type Question,
-} from './ask-webhooks';
+import { askWebhooks, type CallToDial, type Edges, type Question } from './ask-webhooks';
 import type { Veto } from './engine/eligibility';
 import type { Member } from './engine/route';
 import { ROLL_BACK_TO_SAVEPOINT, SAVEPOINT, SET_CALL_OF_LOGS } from './queries/pre-dial-webhooks';

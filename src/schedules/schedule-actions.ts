@@ -97,7 +97,7 @@ export const scheduleActions = ({ clock, config }: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
-/** A webhook sends leads: only who may read leads makes it. */
+/** A webhook sends leads: only callers who may read leads can make one. */
 function requireReadable({ superuser, permissions }: Caller, action_type?: string): void {
   if (superuser || action_type !== 'webhook' || permissions.has('leads:read')) return;
   throw HttpProblem.field(

@@ -26,7 +26,7 @@ export const pairTokens = (pairs: readonly string[]): Record<string, string> =>
 
 /**
  * Reads a filter such as `age:>=18` or `state:in CA,NV`. Undefined when it is malformed: without a
- * key, a comparison with something other than a number, or a regular expression that is not allowed.
+ * key, a comparison with something other than a number, or a regular expression beyond the limits.
  */
 export function parseFilter(filter: string): TokenFilter | undefined {
   const parsed = splitFilter(filter);
@@ -64,6 +64,10 @@ export function compileFilter(filter: string): ((tokens: TokenSource) => boolean
   const holds = condition(operator, operand);
   return (tokens) => holds(tokens(name) ?? '');
 }
+
+/** Whether all filters hold for these tokens; a malformed one holds for none. */
+export const passesFilters = (filters: readonly string[], tokens: TokenSource): boolean =>
+  filters.every((filter) => compileFilter(filter)?.(tokens) ?? false);
 
 function condition(
   operator: Exclude<FilterOperator, '=~'>,

@@ -5,14 +5,16 @@ import type { TokenSource } from './substitute';
 // size of the compiled program times the length of the value. Both are bounded here, and so is the
 // work of all patterns that one decision evaluates.
 
-/** Instructions of a compiled pattern. */
-/** With values of 1,000 characters, the most that RE2 still backtracks with a bitmap. */
+/**
+ * Instructions of a compiled pattern: with values of 1,000 characters, the most that RE2 still
+ * backtracks with a bitmap.
+ */
 const MAX_PROGRAM = 256;
-/** What compiling takes, in instructions: estimated without compiling, and before equal parts merge. */
+/** Instructions to compile, as estimated without compiling and before equal parts are merged. */
 const MAX_COMPILING = 1_000;
-/** What a Unicode class such as \p{L} adds to that: it is hundreds of ranges, each of them sorted. */
+/** What a Unicode class such as \p{L} adds to that: hundreds of ranges, which are sorted. */
 const UNICODE_CLASS_COST = 110;
-/** With (?i), each character of a range is looked up. */
+/** With (?i), every character of a range costs a look-up. */
 const FOLDED_PER_INSTRUCTION = 60;
 /** A longer value is matched up to here. */
 const MAX_VALUE_LENGTH = 1_000;
@@ -51,7 +53,7 @@ function recall(text: string): RE2JS | undefined {
   return found;
 }
 
-/** Whether RE2 accepts a pattern (no back-references, no lookaround) and it is within the limits. */
+/** Whether a pattern is within the limits and RE2 takes it: no back-references, no lookaround. */
 export const isAllowedPattern = (text: string): boolean => compiled(text) !== undefined;
 
 function compiled(text: string): RE2JS | undefined {

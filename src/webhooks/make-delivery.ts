@@ -1,6 +1,6 @@
 import type { Maker } from '../db/makers';
 import { filled, usesTokens } from '../egress/request-template';
-import { compileFilter } from '../tokens/filters';
+import { passesFilters } from '../tokens/filters';
 import type { TokenSource } from '../tokens/substitute';
 import type { NewDelivery } from './insert-deliveries';
 import { eventTokens, MAX_BODY_BYTES, payloadOf } from './payload';
@@ -53,7 +53,7 @@ export const concerns = (
 
 /** Whether the filters of a webhook let an event pass. */
 export const passes = ({ token_filters }: ActiveWebhook, { tokens }: OpenEvent): boolean =>
-  token_filters.every((filter) => compileFilter(filter)?.(tokens) ?? false);
+  passesFilters(token_filters, tokens);
 
 function belongsTo(event: WebhookEvent, owner_type: string, owner_id: string | null): boolean {
   switch (owner_type) {

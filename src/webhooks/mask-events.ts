@@ -1,34 +1,14 @@
-import { notVisible, visibleBuyers, type AccessScope } from '../db/access-scope';
-import { makingPermissions, scopeOfMaker, type Maker } from '../db/makers';
+import { notVisible, visibleBuyers } from '../db/access-scope';
+import { makingPermissions, scopeOfMaker, viewerOf, type Maker } from '../db/makers';
 import type { Statements } from '../db/tenant';
 import { RECORDS, requiredRecords } from './readable-events';
 import { readMasked, type EventRecords, type WebhookEvent } from './read-events';
 
-// What the webhooks of limited users hear of: what their makers see at that time, and no more.
+// The webhooks of limited users are sent what their makers see at that time, and no more.
 
 const MAKING = makingPermissions('outgoing_webhooks');
 
 type Connection = Pick<Statements, 'company_id' | 'query' | 'sql'>;
-
-interface MakerScopes {
-  webhook: AccessScope;
-  lead: AccessScope;
-  call: AccessScope;
-}
-
-async function scopesOf(db: Connection, maker: Maker): Promise<MakerScopes> {
-  return {
-    webhook: await scopeOfMaker(db, maker, MAKING),
-    lead: await scopeOfMaker(db, maker, ['leads:read']),
-    call: await scopeOfMaker(db, maker, ['calls:read']),
-  };
-}
-
-const viewer = ({ company_id, query }: Connection, accessScope: AccessScope) => ({
-  company_id,
-  query,
-  accessScope,
-});
 
 /** Returns those of the webhooks of a maker whose owners the maker still sees, by their ids. */
 export async function actingWebhooks(
@@ -36,24 +16,26 @@ export async function actingWebhooks(
   maker: Maker,
   ids: readonly string[],
 ): Promise<Set<string>> {
-  const scope = await scopeOfMaker(db, maker, MAKING);
-  const hidden = new Set(await notVisible(viewer(db, scope), 'outgoing_webhooks', ids));
+  const viewer = await viewerOf(db, maker, MAKING);
+  const hidden = new Set(await notVisible(viewer, 'outgoing_webhooks', ids));
   return new Set(ids.filter((id) => !hidden.has(id)));
 }
 
-/** Returns the events as the maker of a webhook sees them, without those that it does not see. */
+/** Returns the events as the maker of a webhook sees them, without those the maker does not see. */
 export async function maskEvents(
   db: Connection,
   maker: Maker,
   events: readonly WebhookEvent[],
 ): Promise<WebhookEvent[]> {
-  const scopes = await scopesOf(db, maker);
-  const { lead, call } = scopes;
+  const owner = await viewerOf(db, maker, MAKING);
+  const reader = await viewerOf(db, maker, ['calls:read']);
+  const lead = await scopeOfMaker(db, maker, ['leads:read']);
+  const call = reader.accessScope!;
   const ids = events.map(({ id }) => id);
   const records = await readMasked(db, ids, { lead, call, attempt: call });
   const buyers = [...new Set(events.flatMap(({ buyer_id }) => buyer_id ?? []).map(Number))];
-  const own = await visibleBuyers(viewer(db, scopes.webhook), buyers);
-  const paying = await visibleBuyers(viewer(db, scopes.call), buyers);
+  const own = await visibleBuyers(owner, buyers);
+  const paying = await visibleBuyers(reader, buyers);
   return events
     .map((event) => masked(event, records.get(event.id)!, { own, paying }))
     .filter(isComplete);

@@ -76,7 +76,7 @@ export async function serveQueue(queue: Served, context: ServeContext): Promise<
   await releaseQueue(database.prepared, queue, { worker, now: clock() });
 }
 
-/** Whether the webhook may still send: what was made for a limited user waits no longer than that. */
+/** Whether the webhook may still send: its maker may have lost access while deliveries waited. */
 async function isActing(queue: LeasedQueue & Maker, { tenants }: DeliveryDeps): Promise<boolean> {
   if (queue.maker_user_id === null) return true;
   const id = queue.outgoing_webhook_id;

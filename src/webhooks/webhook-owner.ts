@@ -65,7 +65,7 @@ function requireOwnType({ accessScope }: Db, owner_type: OwnerType): void {
     );
 }
 
-/** Others pay for calls of an offer too: only who sees all of it may hear of all of it. */
+/** Others pay for calls of an offer too: only a caller who sees all of it may be sent all of it. */
 async function requireWholeOffer(db: Db, owner_type: OwnerType, id: bigint): Promise<void> {
   if (owner_type !== 'Offer' || (await notWhole(db, 'offers', [String(id)])).length === 0) return;
   throw HttpProblem.field(

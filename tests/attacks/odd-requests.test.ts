@@ -1,6 +1,12 @@
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { createServer, request as send, type ClientRequest, type Server } from 'node:http';
+import {
+  createServer,
+  request as send,
+  type ClientRequest,
+  type IncomingMessage,
+  type Server,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createApp } from '../../src/app';
@@ -138,6 +144,17 @@ describe('a form that drips', () => {
     const req = open('buyer_suppression_files');
     req.write(FILE);
     expect(await drip(req, '3105550123\r\n'.repeat(50), 40, '\r\n--x--\r\n')).toBe(201);
+  });
+
+  test('leaves no timer behind if it has no body at all', async () => {
+    const intervals = jest.spyOn(global, 'setInterval');
+    const req = open('buyer_suppression_files', 0);
+    req.end();
+    const [res] = (await once(req, 'response')) as [IncomingMessage];
+    res.resume();
+    expect(res.statusCode).toBeGreaterThanOrEqual(400);
+    expect(intervals.mock.calls.filter(([, ms]) => ms === 400)).toEqual([]);
+    intervals.mockRestore();
   });
 });
 

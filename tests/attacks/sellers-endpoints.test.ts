@@ -1,7 +1,7 @@
 import { openShop } from '../support/leads';
 import { createWorld, type World } from '../support/world';
 
-// The endpoints of sellers: whoever pings one holds a buyer. Their addresses are names that people
+// The endpoints of sellers: each ping of one holds a buyer. Their addresses are names that people
 // choose, so that they can be guessed.
 
 type Fields = Record<string, unknown>;

@@ -2,7 +2,7 @@ import { fairPool as open } from '../../src/db/fair-share';
 
 const fairPool = (size: number) => open(size, 6_000);
 
-/** Work that ends when it is told to. */
+/** Work that ends on request. */
 function held() {
   const ends: (() => void)[] = [];
   return {

@@ -37,7 +37,7 @@ export const CHANGE_LIMITS = statement(
   { prepared: true },
 );
 
-/** What a limit of the row l may be at most: as it was before anybody lowered it without a right. */
+/** The most that a limit of the row l may be: its value before it was lowered without the right. */
 const MAXIMUM = sql`(
         CASE WHEN l.network_limits ? wanted.name THEN l.network_limits ELSE to_jsonb(l) END
           ->>wanted.name

@@ -129,8 +129,8 @@ export function authorize(
   if (company_wide && teams && !permissions.has(COMPANY_WIDE))
     throw new HttpProblem(
       'not_permitted',
-      `These credentials lack the permission ${COMPANY_WIDE}: what you would change belongs to the` +
-        ' whole company, and your access is limited to the records of your teams.',
+      `These credentials lack the permission ${COMPANY_WIDE}: what you would change belongs to` +
+        ' the whole company, and your access is limited to the records of your teams.',
     );
 }
 
@@ -166,7 +166,8 @@ export function requireHolding(
   if (what)
     throw new HttpProblem(
       'not_permitted',
-      `These credentials lack ${what}: only who has the same rights may take them from others.`,
+      `These credentials lack ${what}: only those who have the same rights may take them from` +
+        ' others.',
     );
 }
 

@@ -19,8 +19,8 @@ export interface FailedAttempts {
    */
   problemFor(req: Request, attempted: boolean): Promise<HttpProblem>;
   /**
-   * The problem for an address with too many attempts behind it, where even a good request tells
-   * something: a name that exists. Counts nothing.
+   * The problem for an address that has made too many attempts, where even the answer to a good
+   * request reveals something: that a name exists. Counts nothing.
    */
   refusalOf(req: Request): Promise<HttpProblem | undefined>;
 }

@@ -180,7 +180,7 @@ const permissionFor = (power: LeadTokenPower): string => {
   return power === 'submit' ? 'leads:create' : 'leads:update';
 };
 
-/** Throws 403 if neither the token nor the credentials beside it may do something. */
+/** Throws 403 if neither the token nor the credentials sent with it may do something. */
 export function requirePower(
   power: LeadTokenPower,
   { powers }: Pick<LeadOwner, 'powers'>,
@@ -198,7 +198,7 @@ export function requirePower(
 }
 
 /**
- * Whether credentials beside the token let its sender act for the whole company. Those of a user
+ * Whether credentials sent with the token let the sender act for the whole company. Those of a user
  * who is limited to some records do not.
  */
 export const actsForCompany = ({ superuser, permissions, teams }: Caller): boolean =>

@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-// What one offer or schedule does not contact. The contact is locked by whoever writes here.
+// What one offer or schedule does not contact. Callers lock the contact before they write.
 
 /** The offer of a schedule's leads; none if the schedule has none. */
 export const FIND_OFFER_OF_SCHEDULE = statement(

@@ -90,8 +90,9 @@ export const INSERT_RESERVATION = statement(
     )
     VALUES (
       {company_id}, {now}::timestamptz, {ping_id}::bigint, {offer_id}::bigint,
-      {caller_number}::bigint, {inbound_webhook_id}::bigint, {remote_ip}, {buyer_ids}::bigint[], {buyer_group_id}::bigint,
-      {slots}::jsonb, {caps}::jsonb, {posted}::boolean, {direct}::boolean,
+      {caller_number}::bigint, {inbound_webhook_id}::bigint, {remote_ip},
+      {buyer_ids}::bigint[], {buyer_group_id}::bigint, {slots}::jsonb, {caps}::jsonb,
+      {posted}::boolean, {direct}::boolean,
       {expires_at}::timestamptz
     )
   `,

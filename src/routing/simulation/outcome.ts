@@ -1,4 +1,4 @@
-import { compileFilter } from '../../tokens/filters';
+import { passesFilters } from '../../tokens/filters';
 import type { TokenSource } from '../../tokens/substitute';
 import { isOpenAt } from '../../time/opening-hours';
 import { minuteOfWeek } from '../../time/zone';
@@ -126,9 +126,7 @@ export function paying(
 ): PaidFor | undefined {
   const lasted = open.find(
     ({ conversion_type, duration, token_values }) =>
-      conversion_type === 'duration' &&
-      seconds >= duration &&
-      token_values.every((filter) => compileFilter(filter)?.(tokens) ?? false),
+      conversion_type === 'duration' && seconds >= duration && passesFilters(token_values, tokens),
   );
   if (lasted || !has_postback) return lasted;
   return open.find(({ conversion_type }) => conversion_type === 'postback');
