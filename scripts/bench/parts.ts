@@ -44,7 +44,7 @@ export async function measureParts(world: BenchWorld): Promise<Part[]> {
   const record = await readRecord({ db, now, projection }, world.first_id);
   const parts = {
     'authentication (digest, kept credentials)': () =>
-      deps.authenticator.authenticate(req(), operation),
+      deps.authenticator.callerOutsideBody(req(), operation),
     'normalize (spellings)': async () =>
       void normalize(operation, { params: {}, query: {}, body: undefined, body_schema: undefined }),
     'validation (express-openapi-validator)': () => validate(operation, req(), res),
