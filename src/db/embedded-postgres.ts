@@ -17,7 +17,7 @@ import { dirname, join, resolve } from 'node:path';
 import { StartError } from '../start-error';
 import { accessHint, serviceAccount, type Account } from './embedded-account';
 import { binaries } from './embedded-binaries';
-import { isAlive, isZombie } from './process-state';
+import { beginningOf, isAlive, isZombie } from './process-state';
 
 export interface EmbeddedDatabase {
   url: string;
@@ -185,10 +185,12 @@ class Cluster {
 
   /** Who will stop the database, and the port that it knows. */
   private owner(): { pid: number; role: string; port: number } {
-    const [pid = '0', role = '', port = '0'] = existsSync(this.ownerFile)
+    const [pid = '0', role = '', port = '0', beginning = ''] = existsSync(this.ownerFile)
       ? readFileSync(this.ownerFile, 'utf8').split(' ')
       : [];
-    return { pid: Number(pid), role, port: Number(port) };
+    // After a power loss, another process may have its pid.
+    const is_same = beginning === beginningOf(Number(pid));
+    return { pid: is_same ? Number(pid) : 0, role, port: Number(port) };
   }
 
   /**
@@ -232,7 +234,8 @@ class Cluster {
   }
 
   private opened(port: number, owned: boolean): EmbeddedDatabase {
-    if (owned) writeFileSync(this.ownerFile, `${process.pid} ${this.role} ${port}`);
+    const { pid } = process;
+    if (owned) writeFileSync(this.ownerFile, `${pid} ${this.role} ${port} ${beginningOf(pid)}`);
     const password = readFileSync(this.passwordFile, 'utf8').trim();
     return {
       url: `postgresql://trunkline:${password}@127.0.0.1:${port}/postgres`,

@@ -11,6 +11,15 @@ export function isAlive(pid: number): boolean {
   }
 }
 
+/** When a process began, as the system counts; blank where that is not known. */
+export function beginningOf(pid: number): string {
+  const file = `/proc/${pid}/stat`;
+  // The name of the program, in parentheses, may have spaces.
+  return existsSync(file)
+    ? (readFileSync(file, 'utf8').split(') ').at(-1)!.split(' ')[19] ?? '')
+    : '';
+}
+
 /**
  * A process that has ended and was not reaped, as happens in containers without an init
  * process.

@@ -2894,6 +2894,7 @@ export interface SqlTypes {
       of_address: number;
       of_caller: number;
       next_end: Date | null;
+      under_way: number;
     };
   };
   'ping_post.delete_expired_pings': {
@@ -2954,16 +2955,14 @@ export interface SqlTypes {
       bid_duration: number | null;
     };
   };
-  'ping_post.lock_holders': {
+  'ping_post.lock_holds': {
     params: {
       company_id: number | string | bigint | null;
       inbound_webhook_id: number | string | bigint | null;
-      remote_ip: string | null;
-      caller_number: number | string | bigint | null;
+      whose: string | null;
     };
     row: {
-      of_address: string;
-      of_caller: string;
+      locked: string;
     };
   };
   'ping_post.lock_ping': {

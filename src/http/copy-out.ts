@@ -24,9 +24,9 @@ export async function copyOut(db: Db, statement: BoundStatement, name: string): 
   // The stream fails with it.
   client.on('error', ignore);
   const stream = client.query(copyTo(`COPY (${inline(statement)}) TO STDOUT (FORMAT csv, HEADER)`));
-  // When a client disconnects, the stream is destroyed, and its connection emits an error once
-  // more.
-  stream.on('error', ignore);
+  // A statement that fails does not close the stream by itself. When a client disconnects, the
+  // stream is destroyed, and its connection emits an error once more.
+  stream.on('error', () => stream.destroy());
   const timeout = setTimeout(() => stream.destroy(), MAX_EXPORT_MS).unref();
   stream.once('close', () => {
     clearTimeout(timeout);

@@ -41,10 +41,18 @@ async function sendFile(req: Request, res: Response, reply: Csv | Download): Pro
     reply.stream.destroy();
     return void res.end();
   }
-  // Until the first rows are read, an error can still be sent as a problem.
-  await once(reply.stream, 'readable');
   // A client that disconnects or stops reading ends the statement too: the stream is destroyed with
   // the response.
+  const gone = new AbortController();
+  res.once('close', () => {
+    reply.stream.destroy();
+    gone.abort();
+  });
+  // Until the first rows are read, an error can still be sent as a problem.
+  await once(reply.stream, 'readable', { signal: gone.signal }).catch((error: unknown) => {
+    if (!gone.signal.aborted) throw error;
+  });
+  if (gone.signal.aborted) return;
   res.setTimeout(STALLED_MS, () => res.destroy());
   return pipeline(reply.stream, res);
 }

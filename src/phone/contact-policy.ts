@@ -18,10 +18,14 @@ export interface ContactPolicy {
 }
 
 /**
- * Numbers that cost extra, whatever their table says: 900 and the exchange 976 in North America,
- * universal personal numbers, satellites, networks of several countries, and 979.
+ * Numbers that cost extra, whatever their table says: in North America 900, the exchange 976, and
+ * the area codes of carriers (456, 700, 880 to 882); elsewhere universal personal numbers,
+ * satellites, networks of several countries, and 979.
  */
-const COSTLY = /^(?:1900|1\d{3}976|87[08]|88[123]|979)/;
+const COSTLY = /^(?:1(?:456|700|88[0-2]|900)|1\d{3}976|87[08]|88[123]|979)/;
+
+/** Personal numbers lead anywhere, at a price that their owner shares. */
+const COSTLY_TYPES = new Set<string | undefined>(['PREMIUM_RATE', 'PERSONAL_NUMBER']);
 
 /** What is known of a number; `country` is undefined where it cannot be determined. */
 interface Place {
@@ -73,7 +77,7 @@ function lookUp(digits: string): Place | undefined {
     found && {
       country: found.country,
       calling_code: found.countryCallingCode,
-      is_premium: found.getType() === 'PREMIUM_RATE',
+      is_premium: COSTLY_TYPES.has(found.getType()),
     }
   );
 }

@@ -1,7 +1,7 @@
 import type { Statements } from '../db/tenant';
 import { HttpProblem } from '../errors';
 import type { Endpoint } from './read-request';
-import { COUNT_OPEN_HOLDS, LOCK_HOLDERS } from './queries/holds';
+import { COUNT_OPEN_HOLDS, LOCK_HOLDS } from './queries/holds';
 
 /** A caller is offered once or twice; more often only serves to keep buyers from others. */
 const MAX_OF_CALLER = 5;
@@ -19,16 +19,24 @@ export interface NewHold {
 
 /**
  * Throws 429 if the address, or the caller that it offers, has as many open holds at an endpoint as
- * one may have. Held by locks until the transaction ends, so that it is exact.
+ * one may have. Held by locks until the transaction ends, so that it is exact; that of the caller
+ * comes before that of the address. Without the latter, no more holds can be under way than the
+ * database has connections: only an address that is so near to its limit waits for its other pings.
  */
 export async function limitHolds(
   db: Statements,
   { endpoint, from, caller_number, now, replaces = null }: NewHold,
 ): Promise<void> {
   const hold = { inbound_webhook_id: endpoint.id, remote_ip: from, caller_number };
-  await db.sql(LOCK_HOLDERS, hold);
-  const [open] = await db.sql(COUNT_OPEN_HOLDS, { ...hold, replaces, now });
-  const { of_address, of_caller, next_end } = open!;
+  const lock = (whose: string) => db.sql(LOCK_HOLDS, { inbound_webhook_id: endpoint.id, whose });
+  const count = async () => (await db.sql(COUNT_OPEN_HOLDS, { ...hold, replaces, now }))[0]!;
+  await lock(`caller ${caller_number}`);
+  let open = await count();
+  if (open.of_address + open.under_way >= endpoint.max_open_holds) {
+    await lock(`address ${from}`);
+    open = await count();
+  }
+  const { of_address, of_caller, next_end } = open;
   if (of_caller >= MAX_OF_CALLER) throw tooMany(of_caller, 'this caller', { next_end, now });
   if (of_address >= endpoint.max_open_holds)
     throw tooMany(of_address, 'this address', { next_end, now });

@@ -1,33 +1,28 @@
 import { sql, statement } from '../../db/sql';
 
-/** One hold at a time for an address and for a caller, always in this order. */
-export const LOCK_HOLDERS = statement(
-  'ping_post.lock_holders',
+/** One hold at a time, until the end of the transaction, for what a text names at an endpoint. */
+export const LOCK_HOLDS = statement(
+  'ping_post.lock_holds',
   sql`
     SELECT
       pg_advisory_xact_lock(
         hashtextextended(
-          'hold of address ' || {company_id}::bigint || '/' || {inbound_webhook_id}::bigint || '/'
-            || {remote_ip}::text,
+          'holds of ' || {company_id}::bigint || '/' || {inbound_webhook_id}::bigint || '/'
+            || {whose}::text,
           0
         )
-      )::text AS of_address,
-      pg_advisory_xact_lock(
-        hashtextextended(
-          'hold of caller ' || {company_id}::bigint || '/' || {inbound_webhook_id}::bigint || '/'
-            || {caller_number}::bigint,
-          0
-        )
-      )::text AS of_caller
+      )::text AS locked
   `,
   { prepared: true },
 );
 
-/** A statement of its own: it must see what those who had the locks before have committed. */
+/** A statement of its own: it must see what the earlier holders of the lock have committed. */
 export const COUNT_OPEN_HOLDS = statement(
   'ping_post.count_open_holds',
   sql`
-    SELECT a.of_address, c.of_caller, least(a.next_end, c.next_end) AS next_end
+    SELECT
+      a.of_address, c.of_caller, least(a.next_end, c.next_end) AS next_end,
+      current_setting('max_connections')::int AS under_way
     FROM (
       SELECT count(*)::int AS of_address, min(h.expires_at) AS next_end
       FROM call_holds h
