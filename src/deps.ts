@@ -75,7 +75,12 @@ export function createDeps({
     }),
     limits: limitsOf({ config, database, log }, edges.rate_window_seconds),
     queue,
-    live: openAgentStreams({ database, clock, log }),
+    live: openAgentStreams({
+      database,
+      clock,
+      log,
+      max_connections: config.max_connections,
+    }),
     storage: storageOf(config),
     carrier:
       edges.carrier ??

@@ -107,9 +107,10 @@ async function openStream(
   };
   const wait_ms = (query.wait_seconds ?? 0) * 1000;
   const events = db.accessScope ? EVENTS.limited : EVENTS.all;
-  return new EventStream((reader_gone) =>
-    streamAgent({ db, live, followed, events, wait_ms, reader_gone }),
-  );
+  return new EventStream((reader_gone) => {
+    reader_gone.addEventListener('abort', live.takePlace(followed), { once: true });
+    return streamAgent({ db, live, followed, events, wait_ms, reader_gone });
+  });
 }
 
 /**

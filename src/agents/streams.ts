@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../db/client';
 import { bell, listen, type Bell } from '../db/notifications';
 import { FIND_STREAMS_TO_WAKE } from './queries/streams';
+import { streamPlaces, type TakePlace } from './stream-places';
 
 // Wakes the event streams of this process. One connection listens for all of them; a poll every two
 // seconds finds events whose notification was lost, and streams that must end.
@@ -33,6 +34,8 @@ export interface Following {
 }
 
 export interface AgentStreams {
+  /** Takes a place for a stream, and returns what gives it back. Throws 429 if none is left. */
+  takePlace: TakePlace;
   follow(followed: Followed): Following;
   /** Ends all streams, and those that are opened later at once. */
   close(): void;
@@ -48,6 +51,8 @@ interface StreamDeps {
   database: Database;
   clock: () => Date;
   log: Logger;
+  /** Connections of clients that the process takes at a time. */
+  max_connections: number;
 }
 
 export const openAgentStreams = (deps: StreamDeps): AgentStreams => new Streams(deps);
@@ -59,7 +64,11 @@ class Streams implements AgentStreams {
   private listening: AbortController | undefined;
   private closed = false;
 
-  constructor(private readonly deps: StreamDeps) {}
+  readonly takePlace: TakePlace;
+
+  constructor(private readonly deps: StreamDeps) {
+    this.takePlace = streamPlaces(deps.max_connections);
+  }
 
   follow(followed: Followed): Following {
     const key = `${followed.company_id}/${followed.agent_id}`;

@@ -188,10 +188,18 @@ const WHOLE_LIST = `(
   AND ${leadsNowhereElse('buyer_suppression_offers', list, 'offer_id', WHOLE_OFFERS)}
   AND ${leadsNowhereElse('buyer_suppression_schedules', list, 'schedule_id', WHOLE_SCHEDULES)})`;
 
+/** A team of an agent's user that is not one of the caller's. */
+const OTHER_TEAM_OF_AGENT = `
+  SELECT FROM access_control_list_users x
+  JOIN access_control_lists a ON a.company_id = x.company_id AND a.id = x.access_control_list_id
+  WHERE x.company_id = t.company_id AND x.user_id = t.user_id AND a.deleted_at IS NULL
+    AND NOT (a.id = ${TEAMS})`;
+
 /**
  * The condition for all of a row to be the caller's, for tables whose rows others may use too:
  * teams without buyers see the whole of an offer; a suppression list, a fleet or a number must have
- * no other users.
+ * no other users, and an agent no other buyers or teams. An agent is also its user's own, and a
+ * message its sender's alone, whoever receives it.
  */
 export const WHOLE_CONDITIONS: Partial<Record<Table, string>> = {
   offers: `t.id = ${WHOLE_OFFERS}`,
@@ -214,4 +222,10 @@ export const WHOLE_CONDITIONS: Partial<Record<Table, string>> = {
     ${DIRECT.numbers}
     AND (t.offer_id IS NULL OR t.offer_id = ${WHOLE_OFFERS})
     AND (t.buyer_id IS NULL OR t.buyer_id = ${BUYERS}))`,
+  agents: `(
+    t.user_id = {scope_user}::bigint
+    OR ${DIRECT.agents}
+      AND ${leadsNowhereElse('agent_buyers', 'agent_id', 'buyer_id', BUYERS)}
+      AND NOT EXISTS (${OTHER_TEAM_OF_AGENT}))`,
+  agent_messages: 't.user_id = {scope_user}::bigint',
 };

@@ -1274,7 +1274,7 @@ export interface paths {
          *
          *     The stream ends when the credentials are revoked, when the server stops, when the client
          *     stops reading, and after `wait_seconds`: connect again. Credentials that belong to no agent
-         *     are refused with 422.
+         *     are refused with 422, and an agent's sixth stream at a time with 429.
          */
         get: operations["streamAgentMessages"];
         put?: never;

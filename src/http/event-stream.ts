@@ -21,14 +21,16 @@ export async function sendEvents(
   stream: EventStream,
   stalled_ms = STALLED_MS,
 ): Promise<void> {
-  res.set(HEADERS);
-  if (req.method === 'HEAD') return void res.end();
+  if (req.method === 'HEAD') return void res.set(HEADERS).end();
   const gone = new AbortController();
   res.once('close', () => gone.abort());
   if (res.destroyed) return;
+  // Before the headers: a stream too many is answered with a problem.
+  const blocks = stream.events(gone.signal);
+  res.set(HEADERS);
   res.flushHeaders();
   try {
-    for await (const block of stream.events(gone.signal)) {
+    for await (const block of blocks) {
       if (gone.signal.aborted) return;
       if (!res.write(block) && !(await drained(res, stalled_ms))) return void res.destroy();
     }

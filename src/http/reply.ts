@@ -30,7 +30,10 @@ export class NotModified {
   constructor(readonly headers: Record<string, string>) {}
 }
 
-/** Server-sent events, as they come, until there are no more or the reader is gone. */
+/**
+ * Server-sent events, as they come, until there are no more or the reader is gone. `events` may
+ * throw a problem, which is sent instead; the signal comes when the response ends, in any way.
+ */
 export class EventStream {
   constructor(readonly events: (reader_gone: AbortSignal) => AsyncIterable<string>) {}
 }

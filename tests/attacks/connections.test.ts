@@ -1,6 +1,7 @@
-import { createServer } from 'node:http';
+import { EventEmitter } from 'node:events';
+import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
-import { closeSlowReaders } from '../../src/http/connections';
+import { closeSlowReaders, limitConnections } from '../../src/http/connections';
 import { eventually } from '../support/engine-process';
 import { startServer, type Running } from '../support/process';
 import { createWorld, type World } from '../support/world';
@@ -88,7 +89,13 @@ describe('a server', () => {
     for (const socket of sockets) socket?.resume().once('error', () => undefined);
     await eventually(() => sockets.filter((socket) => !socket?.destroyed).length === 20);
     sockets.forEach((socket) => socket?.destroy());
-    await eventually(async () => (await fetch(`${server.url}/livez`)).ok);
+    // Until the server knows that they are closed, it cuts new ones off.
+    const answers = () =>
+      fetch(`${server.url}/livez`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    await eventually(answers);
   });
 
   test.each(['br', 'deflate', 'identity', '*;q=0'])(
@@ -103,4 +110,19 @@ describe('a server', () => {
       }
     },
   );
+});
+
+test('connections of one IPv6 line (/56) count together', () => {
+  const server = new EventEmitter() as unknown as Server;
+  limitConnections(server, { max: 100, max_per_address: 3 });
+  const connectFrom = (remoteAddress: string) => {
+    let is_closed = false;
+    const destroy = () => void (is_closed = true);
+    server.emit('connection', Object.assign(new EventEmitter(), { remoteAddress, destroy }));
+    return is_closed;
+  };
+  const flood = Array.from({ length: 10 }, (_, n) => connectFrom(`2001:db8:1:20${n}::${n + 1}`));
+  expect(flood.filter(Boolean).length).toBe(7);
+  expect(connectFrom('2001:db8:1:300::1')).toBe(false);
+  server.emit('close');
 });

@@ -157,12 +157,15 @@ describe('floods', () => {
     expect(count(honest)).toBe(LIMIT / 2);
   });
 
-  test('an IPv6 network counts as one address', async () => {
+  test('what an IPv6 line has of addresses and networks (/56) counts as one address', async () => {
     const flood = [];
-    for (let n = 0; n < LIMIT; n++)
-      flood.push((await lead(n, `2001:db8:1:2::${n.toString(16)}`)).status);
+    for (let n = 0; n < LIMIT; n++) {
+      const network = (0x200 + (n % 256)).toString(16);
+      flood.push((await lead(n, `2001:db8:1:${network}::${n.toString(16)}`)).status);
+    }
     expect(count(flood)).toBe(LIMIT / 4);
-    expect((await lead(900, '2001:db8:1:3::1')).status).toBe(201);
+    expect((await lead(900, '2001:db8:1:300::1')).status).toBe(201);
+    expect((await lead(901, '198.51.100.7')).status).toBe(201);
   });
 
   test('a number is submitted 60 times at most, from however many addresses', async () => {

@@ -1,8 +1,10 @@
 import { contract } from '../../src/contract';
+import { WHOLE_CONDITIONS } from '../../src/db/access-conditions';
+import { recordsInPath } from '../../src/http/access-scope';
 import { createFixture, type Fixture } from '../support/example';
 import { SCOPES } from '../support/partner';
-import { member } from '../support/teams';
-import { createWorld, type World } from '../support/world';
+import { member, type Member } from '../support/teams';
+import { createWorld, type Api, type World } from '../support/world';
 
 // A limited user changes nothing that is the whole company's, and nothing that others use too,
 // unless a team says so.
@@ -34,13 +36,8 @@ const OWN = [
   'deleteBuyerGroup',
   'createOffer', // a new one
   'createPhoneNumber', // a new one
-  'createAgent',
-  'updateAgent',
-  'deleteAgent',
-  'updateAgentStatus', // that of one agent
-  'createAgentMessage',
-  'updateAgentMessage',
-  'deleteAgentMessage',
+  'createAgent', // a new one
+  'createAgentMessage', // a new one
   'captureLead', // company-wide fields need a permission
   'updateLead',
   'deleteLead',
@@ -64,6 +61,28 @@ test('every write is known to change own, shared or company-wide records', () =>
   const own = writes.filter((operation) => !operation.company_wide && !operation.shared.length);
   expect(own.map(({ id }) => id as string).toSorted()).toEqual(OWN.toSorted());
   expect(company_wide.length).toBeGreaterThan(8);
+});
+
+/** Tables of whose rows some are not the caller's alone. */
+const PARTLY = Object.keys(WHOLE_CONDITIONS);
+const in_path = writes.flatMap((operation) => {
+  const id = Object.fromEntries([...operation.path.matchAll(/\{(\w+)\}/g)].map(([, n]) => [n, 1]));
+  return recordsInPath(operation.path, id).map((record) => ({ operation, ...record }));
+});
+
+test('a write of a record that others may use too is refused where they do', () => {
+  const unmarked = in_path.filter(
+    ({ operation: { company_wide: is_marked, shared }, table, field }) =>
+      PARTLY.includes(table) && !is_marked && !shared.includes(field),
+  );
+  expect(unmarked.map(({ operation }) => operation.id)).toEqual([]);
+  expect(in_path.length).toBeGreaterThan(30);
+});
+
+test('a record in a path that is marked as shared has a condition for whose it is', () => {
+  const marked = in_path.filter(({ operation, field }) => operation.shared.includes(field));
+  expect(marked.filter(({ table }) => !PARTLY.includes(table))).toEqual([]);
+  expect(marked.length).toBeGreaterThan(15);
 });
 
 test.each(company_wide.map((operation) => [operation.id, operation] as const))(
@@ -177,4 +196,84 @@ test('a team may say so: with company_wide:update they are', async () => {
   });
   const renamed = await user.api('put', `offers/${offer}`, { body: { name: 'Renamed' } });
   expect([blocked.status, renamed.status]).toEqual([200, 200]);
+});
+
+describe('agents and messages', () => {
+  const PERMISSIONS = SCOPES.filter((scope) => /^agent(s|_messages):/.test(scope));
+  const email = () => `agent-${++digits}@example.com`;
+  const agentOf = async (user_email: string, buyer_ids: number[]) =>
+    (await made('agents', { name: 'Agent', user_email, buyer_ids }, 'agent')).id as number;
+  /** A limited user with a buyer, and a rival of theirs. */
+  const partners = async (more: string[] = []) => {
+    const [own, rival] = [
+      (await made('buyers', { name: 'Own' }, 'buyer')).id as number,
+      (await made('buyers', { name: 'Rival' }, 'buyer')).id as number,
+    ];
+    const of = { permissions: [...PERMISSIONS, ...more] };
+    const user = await member(world.company, email(), { ...of, buyer_ids: [own] });
+    const other = await member(world.company, email(), { ...of, buyer_ids: [rival] });
+    return { user, other, own, rival };
+  };
+  const shown = async (path: string, root: string) =>
+    (await world.company.api('get', path)).body[root];
+  /** The statuses of all writes of an agent, the last of which deletes it. */
+  const writesOf = async (api: Api, agent: number, buyer_ids: number[]) => [
+    (await api('put', `agents/${agent}`, { body: { name: 'Changed', buyer_ids } })).status,
+    (await api('put', `agents/${agent}/status`, { body: { key: 'available' } })).status,
+    (await api('delete', `agents/${agent}`)).status,
+  ];
+  const writesOfMessage = async ({ api }: Member, id: number) => [
+    (await api('put', `agent_messages/${id}`, { body: { content: 'Hang up' } })).status,
+    (await api('delete', `agent_messages/${id}`)).status,
+  ];
+
+  test('an agent with buyers of others is not taken from them, stopped or deleted', async () => {
+    const { user, own, rival } = await partners();
+    const agent = await agentOf(email(), [own, rival]);
+    const before = await shown(`agents/${agent}`, 'agent');
+    expect(await writesOf(user.api, agent, [own])).toEqual([403, 403, 403]);
+    expect(await shown(`agents/${agent}`, 'agent')).toEqual(before);
+    expect(before.buyer_ids).toEqual([own, rival]);
+  });
+
+  test('nor is one whose user is in a team of others', async () => {
+    const { user, other, own } = await partners();
+    const agent = await agentOf(other.email, [own]);
+    expect(await writesOf(user.api, agent, [])).toEqual([403, 403, 403]);
+    expect(await writesOf(other.api, agent, [])).toEqual([200, 200, 200]);
+  });
+
+  test('one that nobody else uses is changed, and so is the own one, whose buyers stay', async () => {
+    const { user, own, rival } = await partners();
+    expect(await writesOf(user.api, await agentOf(email(), [own]), [own])).toEqual([200, 200, 200]);
+    const self = await agentOf(user.email, [own, rival]);
+    const body = { key: 'available' };
+    expect((await user.api('put', `agents/${self}/status`, { body })).status).toBe(200);
+    await user.api('put', `agents/${self}`, { body: { buyer_ids: [] } });
+    expect((await shown(`agents/${self}`, 'agent')).buyer_ids).toEqual([rival]);
+  });
+
+  test('a team with company_wide:update changes agents and messages of others too', async () => {
+    const { user, own, rival } = await partners(['company_wide:update']);
+    const agent = await agentOf(email(), [own, rival]);
+    expect(await writesOf(user.api, agent, [own])).toEqual([200, 200, 200]);
+    await agentOf(user.email, [own]);
+    const { id } = await made('agent_messages', { content: 'For all' }, 'agent_message');
+    expect(await writesOfMessage(user, id)).toEqual([200, 200]);
+  });
+
+  test('who receives a message neither changes nor deletes it; who sent it does', async () => {
+    const { user, other, own, rival } = await partners();
+    await agentOf(user.email, [own]);
+    await agentOf(other.email, [own, rival]);
+    const { id } = await made('agent_messages', { content: 'For all' }, 'agent_message');
+    expect((await user.api('get', `agent_messages/${id}`)).status).toBe(200);
+    expect(await writesOfMessage(user, id)).toEqual([403, 403]);
+    expect((await shown(`agent_messages/${id}`, 'agent_message')).content).toBe('For all');
+    const body = { content: 'From a partner', buyer_ids: [own] };
+    const sent = (await user.api('post', 'agent_messages', { body })).body.agent_message;
+    expect((await other.api('get', `agent_messages/${sent.id}`)).status).toBe(200);
+    expect(await writesOfMessage(other, sent.id)).toEqual([403, 403]);
+    expect(await writesOfMessage(user, sent.id)).toEqual([200, 200]);
+  });
 });

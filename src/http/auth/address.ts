@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * The network of an address, as far as one person has it: an IPv4 address, or the first 64 bits of
- * an IPv6 address, because every customer of a provider has at least that many.
+ * The network of an address, as far as one person has it: an IPv4 address, or the first 56 bits of
+ * an IPv6 address, because providers give a customer that many networks of 64 bits.
  */
 export function networkOf(ip: string): string {
   const mapped = /^::ffff:([\d.]{7,15})$/i.exec(ip)?.[1];
@@ -13,8 +13,7 @@ export function networkOf(ip: string): string {
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
   const zeros = tail === undefined ? 0 : 8 - left.length - right.length;
   const groups = [...left, ...Array<string>(Math.max(0, zeros)).fill('0'), ...right];
-  return `${groups
-    .slice(0, 4)
-    .map((group) => parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
+  const numbers = groups.slice(0, 4).map((group) => parseInt(group, 16));
+  numbers[3]! &= 0xff00;
+  return `${numbers.map((number) => number.toString(16)).join(':')}::/56`;
 }
