@@ -18,16 +18,20 @@ export interface ContactPolicy {
 }
 
 /**
- * Numbers that cost extra, whatever their table says: 900 and the exchange 976 in North America,
- * universal personal numbers, satellites, networks of several countries, and 979.
+ * Numbers that cost extra, whatever their table says: in North America 900, 700, where each carrier
+ * sets a price, paid toll-free numbers (880 to 882) and the exchange 976; universal personal numbers,
+ * satellites, networks of several countries, and 979.
  */
-const COSTLY = /^(?:1900|1\d{3}976|87[08]|88[123]|979)/;
+const COSTLY = /^(?:1[79]00|188[0-2]|1\d{3}976|87[08]|88[123]|979)/;
+
+/** Personal numbers follow a person anywhere, at the price of wherever that is. */
+const COSTLY_TYPES = new Set(['PREMIUM_RATE', 'PERSONAL_NUMBER']);
 
 /** What is known of a number; `country` is undefined where it cannot be determined. */
 interface Place {
   country: string | undefined;
   calling_code: string;
-  is_premium: boolean;
+  costs_extra: boolean;
 }
 
 /** Why a number (E.164 digits) must not be called or texted; undefined when it may be. */
@@ -40,7 +44,7 @@ export function contactRefusal(
   if (COSTLY.test(digits)) return 'is of a satellite, or at a premium rate';
   const allowed = contact_countries ?? [country];
   const place = placeOf(digits);
-  if (place?.is_premium) return 'is at a premium rate';
+  if (place?.costs_extra) return 'is at a premium rate';
   if (place && isAmong(allowed, place)) return undefined;
   return place?.country
     ? `is in the country ${place.country}, where the company contacts nobody`
@@ -73,7 +77,7 @@ function lookUp(digits: string): Place | undefined {
     found && {
       country: found.country,
       calling_code: found.countryCallingCode,
-      is_premium: found.getType() === 'PREMIUM_RATE',
+      costs_extra: COSTLY_TYPES.has(found.getType() ?? ''),
     }
   );
 }
