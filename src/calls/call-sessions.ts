@@ -48,8 +48,9 @@ export const callSessions = ({ clock, request, pepper }: Deps) => {
       return { status: 200, success: true, errors: {}, decisions, metadata: { root: 'decisions' } };
     },
 
-    explainRouting: async ({ body, db }) => {
-      const explained = await explainRouting(db, body, body.at ? new Date(body.at) : clock());
+    explainRouting: async ({ body, db, caller: asker }) => {
+      const at = body.at ? new Date(body.at) : clock();
+      const explained = await explainRouting(db, body, { at, asker });
       const [decision] = await visibleParts(db, [explained]);
       return {
         status: 200,

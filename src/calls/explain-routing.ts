@@ -1,7 +1,9 @@
 import { findNamed, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
+import type { Caller } from '../http/auth/caller';
+import { mayUse } from '../http/field-permissions';
 import type { Decision } from '../routing/engine/decision';
-import { loadRouting } from '../routing/load-routing';
+import { loadRouting, type RoutingContext } from '../routing/load-routing';
 import { routeFacts } from '../routing/route-facts';
 import { newSeed } from '../routing/seed';
 import { readCaller, readTokens } from './read-incoming-call';
@@ -16,8 +18,16 @@ export interface PossibleCall {
   seed?: string | null;
 }
 
-/** Returns what would be decided about a call at a time, without a reservation. Throws 422. */
-export async function explainRouting(db: Db, call: PossibleCall, at: Date): Promise<Decision> {
+/**
+ * Returns what would be decided about a call at a time, without a reservation. Throws 422. What the
+ * caller's lead says counts only for those who may read the lead: a filter of one's own buyer would
+ * tell it.
+ */
+export async function explainRouting(
+  db: Db,
+  call: PossibleCall,
+  { at, asker }: { at: Date; asker: Caller },
+): Promise<Decision> {
   const caller_number = await readCaller(db, call.caller_number);
   const offer = { reference: call.offer_id, field: 'offer_id' };
   const source = { offer_id: String(await findNamed(db, 'offers', offer)) };
@@ -27,8 +37,14 @@ export async function explainRouting(db: Db, call: PossibleCall, at: Date): Prom
     now: at,
     seed: call.seed || newSeed(),
     caller_number,
-    tokens: { ...facts.lead?.data, ...readTokens(call.tokens) },
+    tokens: { ...(await readableData(db, asker, facts)), ...readTokens(call.tokens) },
     tried: new Set(),
   });
   return explain(facts, candidates, asked);
+}
+
+async function readableData(db: Db, asker: Caller, { lead }: RoutingContext['facts']) {
+  if (!lead || !asker.teams) return lead?.data;
+  const record = { table: 'leads', references: [lead.id] } as const;
+  return (await mayUse(db, asker, 'leads:read', record)) ? lead.data : undefined;
 }

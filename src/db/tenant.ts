@@ -12,13 +12,21 @@ import { sqlOn, tenantSql, type TenantSql } from './sql';
 import { queryOn, type BoundStatement, type Query } from './statement';
 import { inTransaction, retryOnDeadlock } from './transaction';
 
+/** A record for the change log, as JSON. */
+export interface LoggedRecord {
+  /** All of it: what is compared. */
+  record: string;
+  /** What the caller may read of it: what is stored, since callers read what they changed. */
+  shown: string;
+}
+
 /** What a request brings along for everything that is done on its behalf. */
 export interface RequestContext {
   /**
-   * Takes the JSON of a record before the request changes it, and afterwards, for the change log.
+   * Takes a record before the request changes it, and afterwards, for the change log.
    * Absent where nothing is logged.
    */
-  readonly log?: { before(record: string): void; after(record: string): void };
+  readonly log?: { before(record: LoggedRecord): void; after(record: LoggedRecord): void };
   /** The records that the caller is limited to; absent for callers who may see all. */
   readonly accessScope?: AccessScope | undefined;
 }

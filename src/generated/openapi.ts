@@ -1915,7 +1915,7 @@ export interface paths {
         put?: never;
         /**
          * Explain where a call would go
-         * @description The decision for a hypothetical call: for any caller, offer, tokens and time. Nothing is reserved and nothing is stored.
+         * @description The decision for a hypothetical call: for any caller, offer, tokens and time. Nothing is reserved and nothing is stored. The tokens of the caller's lead count only for those who may read that lead.
          */
         post: operations["explainRouting"];
         delete?: never;
@@ -7728,7 +7728,7 @@ export interface components {
             max_contact_attempts?: number | null;
             /** @description True starts its schedule again from the beginning, also for a lead that has ended. */
             restart_schedule?: boolean;
-            /** @description Opts its number out, or in again. */
+            /** @description Opts its number out, or in again, for the whole company. With the lead token of its offer, `/leads/:caller_id/caller_opt_out` opts it out there. */
             opt_out?: boolean;
             /** @description Adds its number to the company's blacklist, or removes it. */
             blocked?: boolean;

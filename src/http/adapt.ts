@@ -12,7 +12,7 @@ import type { ChangeLog } from './change-log';
 import type { Call } from './handlers';
 import type { Idempotency, KeyOwner } from './idempotency';
 import type { RateLimits } from './rate-limits';
-import type { BodyReader } from './read-body';
+import { requireSmallBody, type BodyReader } from './read-body';
 import { readCall } from './read-call';
 import { sendJson, sendReply } from './send-reply';
 import { digestOf, isMultipart, type Upload, type Uploader } from './upload';
@@ -83,6 +83,8 @@ async function receive(
   const upload = await readBody({ operation, req, res, is_known: known !== undefined }, pipeline);
   try {
     const sender = early ?? (await admit(await authenticator.authenticate(req, operation, known)));
+    // Credentials of another company than the lead token's, which may be in the body.
+    if (known && sender.caller !== known) requireSmallBody(req);
     if (early) takeField(req.body, 'auth_token');
     return { sender, upload };
   } catch (error) {

@@ -1,9 +1,9 @@
 import { facets, type Operation } from '../contract';
-import { withContext, type Db } from '../db/tenant';
+import { withContext, type Db, type LoggedRecord } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import type { Caller } from './auth/caller';
 import type { LeadOwner } from './auth/lead-tokens';
-import { changedColumns, requestedChanges, type Fields } from './changed-columns';
+import { changedColumns, requestedChanges, type Fields, type Versions } from './changed-columns';
 import { recordChange, type Change } from './record-change';
 import { Json } from './reply';
 
@@ -57,12 +57,12 @@ export function changeLog(clock: () => Date): ChangeLog {
   return {
     logging: async (db, write, handle) => {
       if (!isLogged(write.operation) || isPlainSubmission(write)) return handle(db);
-      const before: Fields[] = [];
-      const after: Fields[] = [];
+      const before: Versions[] = [];
+      const after: Versions[] = [];
       const logged = withContext(db, {
         log: {
-          before: (record) => void before.push(JSON.parse(record) as Fields),
-          after: (record) => void after.push(JSON.parse(record) as Fields),
+          before: (record) => void before.push(versionsOf(record)),
+          after: (record) => void after.push(versionsOf(record)),
         },
       });
       const record = (tx: Db, reply: unknown) =>
@@ -85,14 +85,19 @@ export function changeLog(clock: () => Date): ChangeLog {
   };
 }
 
+const versionsOf = ({ record, shown }: LoggedRecord): Versions => {
+  const whole = JSON.parse(record) as Fields;
+  return { whole, shown: shown === record ? whole : (JSON.parse(shown) as Fields) };
+};
+
 /** A lead that is removed by its token has left its schedule: it is not deleted. */
 const actionOf = ({ method, power }: Operation): Change['action'] =>
   (power ? undefined : ACTIONS[method]) ?? 'update';
 
 interface Written {
   /** The records that were read before they were changed, and as they are now. */
-  before: Fields[];
-  after: Fields[];
+  before: Versions[];
+  after: Versions[];
   reply: unknown;
   now: Date;
 }
@@ -105,9 +110,10 @@ const ACTIONS: Record<string, Change['action']> = {
 
 function entryOf(write: Write, { before, after: all, reply, now }: Written): Change {
   const { operation, caller, request_id, client_request_id, ip } = write;
-  const after = all.at(-1) ?? recordIn(reply);
+  const written = all.at(-1) ?? shownIn(reply);
+  const after = written?.whole;
   const earlier =
-    after && before.findLast(({ uuid, type }) => uuid === after.uuid && type === after.type);
+    after && before.findLast(({ whole }) => whole.uuid === after.uuid && whole.type === after.type);
   const status = reply instanceof Json ? (reply.status ?? operation.status) : operation.status;
   const is_new = earlier === undefined && status === 201;
   return {
@@ -118,8 +124,8 @@ function entryOf(write: Write, { before, after: all, reply, now }: Written): Cha
     action: is_new ? 'create' : actionOf(operation),
     operation: operation.id,
     changes:
-      after && (earlier || is_new)
-        ? { ...changedColumns(earlier, after), ...requestedChanges(write, after) }
+      written && (earlier || is_new)
+        ? { ...changedColumns(earlier, written), ...requestedChanges(write, written.whole) }
         : requestedChanges(write),
     user_id: caller.user_id,
     user_email: caller.user_email,
@@ -146,6 +152,11 @@ function recordIn(reply: unknown): Fields | undefined {
   return typeof record === 'object' && record !== null && !Array.isArray(record)
     ? (record as Fields)
     : undefined;
+}
+
+function shownIn(reply: unknown): Versions | undefined {
+  const record = recordIn(reply);
+  return record && { whole: record, shown: record };
 }
 
 /** `/api/v1/buyer_groups/{id}` → BuyerGroup */

@@ -7,6 +7,12 @@ import type { ChangedColumns } from './record-change';
 /** A record, or a body. */
 export type Fields = Record<string, unknown>;
 
+/** A record as it is, and as the caller may read it. */
+export interface Versions {
+  whole: Fields;
+  shown: Fields;
+}
+
 /** Columns that only say which record it is, or when it was written. */
 const IGNORED = new Set([
   'id',
@@ -53,8 +59,12 @@ const isEmpty = (value: unknown) =>
   value === undefined ||
   (typeof value === 'object' && Object.keys(value).length === 0);
 
-/** The columns of a record that changed; for a new record, those that have a value. */
-export function changedColumns(before: Fields | undefined, after: Fields): ChangedColumns {
+/**
+ * The columns of a record that changed; for a new record, those that have a value. A limited caller
+ * reads the entry too: what is hidden from that caller is null in it, and the names alone are kept.
+ */
+export function changedColumns(earlier: Versions | undefined, written: Versions): ChangedColumns {
+  const [before, after] = [earlier?.whole, written.whole];
   const { moving, secret } = marksOf(String(after.type));
   const changed = Object.entries(after).filter(([name, to]) => {
     if (IGNORED.has(name) || moving.has(name)) return false;
@@ -67,9 +77,12 @@ export function changedColumns(before: Fields | undefined, after: Fields): Chang
   const shown = (name: string, value: unknown) =>
     isSecret(name) && !isEmpty(value) ? HIDDEN : originOf(name, value);
   return Object.fromEntries(
-    changed.map(([name, to]) => [
+    changed.map(([name]) => [
       name,
-      { from: shown(name, before?.[name] ?? null), to: shown(name, to) },
+      {
+        from: shown(name, earlier?.shown[name] ?? null),
+        to: shown(name, written.shown[name] ?? null),
+      },
     ]),
   );
 }

@@ -14,6 +14,8 @@ declare global {
       id: string;
       /** X-Request-Id as the client sent it. */
       client_id?: string | undefined;
+      /** Bytes of a body that was read into memory, as it expands. */
+      body_bytes?: number;
       openapi?: OpenApiMetadata;
     }
   }

@@ -7,7 +7,8 @@ import { recordsInPath } from './access-scope';
 import { accessScopeOf, COMPANY_WIDE, type Caller } from './auth/caller';
 
 // Fields with x-field-permission are written only by callers who have that permission, and a
-// limited caller only on records of the teams that give it.
+// limited caller only on records of the teams that give it. An operation without a scope, such as a
+// submission by lead token, has fields of the whole company alone: they are kept from limited callers.
 
 /** Enough for every body of the contract. */
 const MAX_DEPTH = 3;
@@ -26,9 +27,11 @@ export async function requireFieldPermissions(
 ): Promise<void> {
   const { scope, multipart } = operation;
   // A simulation only supposes other values.
-  if (caller.superuser || scope === undefined || scope.endsWith(':read')) return;
+  if (caller.superuser || scope?.endsWith(':read') || (!scope && !caller.teams)) return;
   const schema = multipart && !operation.body ? multipart : operation.body;
-  const sent = schema ? protectedIn(schema, body) : [];
+  const marked = schema ? protectedIn(schema, body) : [];
+  // What a lead token opens to everybody holds for its offer alone.
+  const sent = scope ? marked : marked.filter(({ is_power }) => !is_power);
   if (sent.length === 0) return;
   const [record] = recordsInPath(operation.path, params);
   const lacked = new Map<string, boolean>();
@@ -48,8 +51,8 @@ export async function requireFieldPermissions(
 }
 
 /** The permission that a field needs in an operation with this scope. */
-export const permissionFor = (scope: string, permission: FieldPermission): string =>
-  permission === 'company' ? COMPANY_WIDE : `${scope.split(':')[0]}:${permission}`;
+export const permissionFor = (scope: string | undefined, permission: FieldPermission): string =>
+  permission === 'company' ? COMPANY_WIDE : `${scope?.split(':')[0]}:${permission}`;
 
 /** Whether a caller has a permission on a record, or at all where there is no record yet. */
 export async function mayUse(
@@ -69,6 +72,8 @@ export async function mayUse(
 interface Protected {
   field: string;
   permission: FieldPermission;
+  /** Whether a power of lead tokens opens it. */
+  is_power: boolean;
 }
 
 /** The fields with x-field-permission that a value has, at any depth, also where they are blank. */
@@ -85,11 +90,16 @@ function protectedIn(schema: Schema, value: unknown, prefix = '', depth = 0): Pr
     const property = properties[name];
     if (!property) return [];
     const field = prefix + name;
-    const { 'x-field-permission': permission, 'x-lowerable': lowerable } =
-      contract.resolve(property);
+    const {
+      'x-field-permission': permission,
+      'x-lowerable': lowerable,
+      'x-power': power,
+    } = contract.resolve(property);
     // How far a value may be lowered is known to its handler.
     if (permission && !lowerable)
-      return [permission].flat().map((each) => ({ field, permission: each }));
+      return [permission]
+        .flat()
+        .map((each) => ({ field, permission: each, is_power: power !== undefined }));
     return protectedIn(property, inner, `${field}.`, depth + 1);
   });
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { HttpProblem } from '../errors';
 import { readForm, type FormCharset } from './parameters';
@@ -26,7 +27,7 @@ export function bodyReader({ max_body_bytes }: { max_body_bytes: number }): Body
     const limit = bodyLimit(is_known, max_body_bytes);
     return [
       express.json({ limit, strict: false, verify: requireFewValues }),
-      express.text({ limit, type: FORM }),
+      express.text({ limit, type: FORM, verify: measure }),
     ];
   };
   const [of_known, of_unknown] = [parsersOf(true), parsersOf(false)];
@@ -43,8 +44,19 @@ export function bodyReader({ max_body_bytes }: { max_body_bytes: number }): Body
   };
 }
 
+/** Throws 413 for a body that is larger than one may be without credentials of the company. */
+export function requireSmallBody({ headers, body_bytes = 0 }: Request): void {
+  if (Math.max(Number(headers['content-length'] ?? 0), body_bytes) > UNKNOWN_CALLER_BODY_BYTES)
+    throw bodyTooLarge(UNKNOWN_CALLER_BODY_BYTES);
+}
+
+function measure(req: IncomingMessage, _res: unknown, { length }: Buffer): void {
+  (req as Request).body_bytes = length;
+}
+
 /** Throws the type of error that the error handler knows: the library gives it another status. */
-function requireFewValues(_req: unknown, _res: unknown, body: Buffer): void {
+function requireFewValues(req: IncomingMessage, res: unknown, body: Buffer): void {
+  measure(req, res, body);
   if (hasTooManyValues(body)) throw Object.assign(new Error(), { type: 'values.too.many' });
 }
 

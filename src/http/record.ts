@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { fieldsOf, stillColumns, type Projection } from '../db/projection';
 import { identify, type Reference } from '../db/records';
 import { notVisible } from '../db/access-scope';
-import { withContext, type Db } from '../db/tenant';
+import { withContext, type Db, type LoggedRecord } from '../db/tenant';
 import { notFound, HttpProblem, staleChecksum } from '../errors';
 import { Json, NotModified } from './reply';
 import { suggestionFor } from './suggestion';
@@ -158,11 +158,10 @@ export async function written<P extends Projection, Extra extends object>(
 ): Promise<RecordReply<P, Extra>> {
   const { db, projection } = options;
   if (more.status === 201) await requireVisible(db, projection, id);
-  const record = await read(options, 'deleted', { id: String(id) });
+  const readAs = (wanted: RecordOptions<P>) => read(wanted, 'deleted', { id: String(id) });
+  const record = await readAs(options);
   if (db.log)
-    db.log.after(
-      isWhole(options) ? record : await read(whole(options), 'deleted', { id: String(id) }),
-    );
+    db.log.after(isWhole(options) ? { record, shown: record } : await logged(options, readAs));
   return recordReply(projection, record, more);
 }
 
@@ -189,6 +188,28 @@ const whole = <P extends Projection>({
   projection,
 });
 
+/** A record for the change log: whole, and as a limited caller may read it. */
+async function logged<P extends Projection>(
+  options: RecordOptions<P>,
+  readAs: (options: RecordOptions<P>) => Promise<string>,
+): Promise<LoggedRecord> {
+  const { db, now, projection, by_token = false } = options;
+  const record = await readAs(whole(options));
+  return {
+    record,
+    shown: db.accessScope ? await readAs({ db, now, projection, by_token }) : record,
+  };
+}
+
+/** Gives the change log a record after its change, where the reply is not made by `written`. */
+export async function logChanged<P extends Projection>(
+  options: RecordOptions<P>,
+  reference: Reference,
+): Promise<void> {
+  const { log } = options.db;
+  log?.after(await logged(options, (wanted) => readRecord(wanted, reference)));
+}
+
 /** The reply of `new`: a record made of `row`, not stored. */
 export async function unsaved<P extends Projection>(
   options: RecordOptions<P>,
@@ -212,7 +233,8 @@ export async function requireUnchanged<P extends Projection>(
   const { if_match, db } = options;
   if (db.log) {
     const columns = stillColumns(options.projection);
-    db.log.before(await readRecord({ ...whole(options), columns }, reference));
+    const readAs = (wanted: RecordOptions<P>) => readRecord({ ...wanted, columns }, reference);
+    db.log.before(await logged(options, readAs));
   }
   if (if_match === undefined || if_match === '*') return;
   const record = await readRecord(options, reference);

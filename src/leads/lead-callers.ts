@@ -39,14 +39,15 @@ export const leadCallers = ({ clock, limits }: Deps) => {
     const number = numberOf(owner, params.caller_id, 'caller_id');
     await limits.takeNumber({ owner, caller, number });
     const now = clock();
-    const id = await db.transaction(async (tx) => {
+    const { id, by_token } = await db.transaction(async (tx) => {
       const found = await findLead(tx, owner, number);
       if (found === undefined) throw notFound();
-      await requireUnchanged({ db: tx, now, projection, if_match: undefined }, String(found));
+      const masked = await readsByToken(tx, caller, found);
+      const options = { db: tx, now, projection, if_match: undefined, by_token: masked };
+      await requireUnchanged(options, String(found));
       await change(tx, { id: found, number, now, request });
-      return found;
+      return { id: found, by_token: masked };
     });
-    const by_token = await readsByToken(db, caller, id);
     return written({ db, now, projection, serializer: query.serializer, by_token }, id);
   };
   const optOut = act((db, { number, now, request: { owner, caller, ip } }) =>

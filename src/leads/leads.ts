@@ -6,7 +6,7 @@ import { actsForCompany } from '../http/auth/lead-tokens';
 import type { Call, Handlers } from '../http/handlers';
 import type { Filters } from '../http/filters';
 import { list } from '../http/list';
-import { isExternal, isGrid, recordReply, requireVisible } from '../http/record';
+import { isExternal, isGrid, logChanged, recordReply, requireVisible } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
 import { deleteLead } from './end-lead';
 import { findOwner } from './lead-owner';
@@ -106,7 +106,8 @@ export const leads = ({ clock, limits }: Deps) => {
 async function capture({ body, db, caller, ip }: Call<'captureLead'>, clock: Deps['clock']) {
   const { serializer, offer_id, schedule_id, ...sent } = body;
   const owner = await findOwner(db, { offer_id, schedule_id });
-  await logEarlier(db, { owner, number: numberOf(sent, owner), now: clock() });
+  const now = clock();
+  await logEarlier(db, { owner, number: numberOf(sent, owner), now });
   const options = {
     owner,
     ip,
@@ -117,6 +118,7 @@ async function capture({ body, db, caller, ip }: Call<'captureLead'>, clock: Dep
   };
   const captured = await submitLead(db, sent, options, { clock });
   await requireVisible(db, projection, BigInt(captured.id));
+  await logChanged({ db, now, projection }, captured.id);
   return submitted(captured);
 }
 

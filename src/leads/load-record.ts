@@ -11,15 +11,24 @@ export interface SentColumns {
   zones?: readonly string[];
 }
 
-/** The record of a lead as JSON, as it is now. `now` is an ISO time. */
+/** The record of a lead as JSON, as it is now and as the caller may read it. `now` is an ISO time. */
 export async function loadRecord(
   db: Db,
   id: string,
   { form, now, sent }: { form: RecordForm; now: string; sent: SentColumns },
 ): Promise<string> {
-  const statement = recordTemplate(leadProjection, 'id', form);
+  const statement = recordTemplate(leadProjection, 'id', {
+    ...form,
+    limited: db.accessScope !== undefined,
+  });
   const [row] = await db.query<{ record: string }>(
-    statement({ company_id: db.company_id, now, id, sent: JSON.stringify(sent) }),
+    statement({
+      ...db.accessScope,
+      company_id: db.company_id,
+      now,
+      id,
+      sent: JSON.stringify(sent),
+    }),
   );
   return row!.record;
 }

@@ -1,12 +1,12 @@
-import { withContext, type Db } from '../db/tenant';
+import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Call } from '../http/handlers';
+import type { Caller } from '../http/auth/caller';
 import { actsForCompany, type LeadOwner } from '../http/auth/lead-tokens';
-import { isExternal, isGrid, requireUnchanged } from '../http/record';
+import { isExternal, isGrid, logChanged, readRecord, requireUnchanged } from '../http/record';
 import { numberReader } from '../phone/parse-number';
 import { leadProjection as projection } from './columns';
 import { findLead, type Owner } from './lead-owner';
-import { loadRecord } from './load-record';
 import type { SentLead } from './read-submission';
 import { mayUnblock, submitLead, type SubmittedLead } from './submit-lead';
 import { readsByToken, requireFieldPowers } from './token-powers';
@@ -23,7 +23,8 @@ export async function submitByToken(
   const token = owner!;
   requireFieldPowers(sent, token, caller);
   const now = clock();
-  if (db.log) await logEarlier(db, { owner: token, number: numberOf(sent, token), now });
+  const number = numberOf(sent, token);
+  if (db.log) await logEarlier(db, { owner: token, number, now, caller });
   const form = { grid: isGrid(serializer), external: isExternal(serializer) };
   const for_company = actsForCompany(caller);
   const submitted = await submitLead(
@@ -40,10 +41,14 @@ export async function submitByToken(
     },
     { clock },
   );
-  await logLater(db, submitted.id, now);
-  const is_limited = caller.teams !== undefined;
-  if (!is_limited || (await readsByToken(db, caller, BigInt(submitted.id)))) return submitted;
-  return { ...submitted, record: await wholeRecord(db, submitted.id, { ...form, now }) };
+  if (!caller.teams && !db.log) return submitted;
+  const by_token = await readsByToken(db, caller, BigInt(submitted.id));
+  await logChanged({ db, now, projection, by_token }, submitted.id);
+  if (!caller.teams || by_token) return submitted;
+  return {
+    ...submitted,
+    record: await readRecord({ db, now, projection, serializer }, submitted.id),
+  };
 }
 
 /** The number of a submission that has not been read yet; undefined where it cannot be known. */
@@ -59,27 +64,14 @@ interface Earlier {
   owner: Pick<LeadOwner, 'offer_id' | 'schedule_id'>;
   number: number | undefined;
   now: Date;
+  /** Of a submission by token; one by capture is of a lead that the caller sees. */
+  caller?: Caller;
 }
 
 /** Hands the lead of the number as it is before to the change log. */
-export async function logEarlier(db: Db, { owner, number, now }: Earlier): Promise<void> {
+export async function logEarlier(db: Db, { owner, number, now, caller }: Earlier): Promise<void> {
   const earlier = number === undefined ? undefined : await findLead(db, owner, number);
   if (earlier === undefined) return;
-  await requireUnchanged({ db, now, projection, if_match: undefined }, String(earlier));
+  const by_token = caller ? await readsByToken(db, caller, earlier) : false;
+  await requireUnchanged({ db, now, projection, if_match: undefined, by_token }, String(earlier));
 }
-
-/** Hands the lead as it is now to the change log: the reply may hide parts of it. */
-async function logLater(db: Db, id: string, now: Date): Promise<void> {
-  if (db.log) db.log.after(await wholeRecord(db, id, { grid: false, external: false, now }));
-}
-
-const wholeRecord = (
-  db: Db,
-  id: string,
-  { now, ...form }: { grid: boolean; external: boolean; now: Date },
-): Promise<string> =>
-  loadRecord(withContext(db, { accessScope: undefined }), id, {
-    form: { ...form, by_token: false },
-    now: now.toISOString(),
-    sent: {},
-  });

@@ -2,7 +2,7 @@ import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import type { Deps } from '../deps';
 import { HttpProblem, type FieldErrors } from '../errors';
-import type { Caller } from '../http/auth/caller';
+import { COMPANY_WIDE, type Caller } from '../http/auth/caller';
 import { findTrafficSource } from '../offers/find-traffic-source';
 import { contactRefusal } from '../phone/contact-policy';
 import { leadZones } from '../phone/number-zones';
@@ -65,9 +65,9 @@ export async function submitLead(
   return (isOneStatement(lead.fields) ? work(db) : db.transaction(work)).catch(rejectTooLarge);
 }
 
-/** Whether a caller may take a number off the blacklist. */
-export const mayUnblock = ({ superuser, permissions }: Caller): boolean =>
-  superuser || permissions.has('leads:update');
+/** Whether a caller may take a number off the blacklist, which is the whole company's. */
+export const mayUnblock = ({ superuser, permissions, teams }: Caller): boolean =>
+  superuser || (permissions.has('leads:update') && (!teams || permissions.has(COMPANY_WIDE)));
 
 function mayNotUnblock(): HttpProblem {
   const message = 'needs an auth_token with the permission leads:update';
@@ -162,7 +162,10 @@ async function write(db: Db, writing: Writing): Promise<SubmittedLead> {
   await updateMatching(db, writing, lead.id);
   const numbers = await assignNumbers(db, fields, { submission, lead, warnings });
   const is_changed = numbers.service_number !== null || numbers.sms_number !== null;
-  const record = is_changed
+  // Submissions are written together, whoever sends them: what a limited caller may read of the
+  // lead is read apart.
+  const is_read_again = is_changed || db.accessScope !== undefined;
+  const record = is_read_again
     ? await loadRecord(db, lead.id, { form, now: submission.now, sent: sentBy(submission) })
     : lead.record;
   warn(lead, writing, warnings);

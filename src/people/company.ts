@@ -25,12 +25,12 @@ export const company = ({ clock, authenticator }: Deps) =>
       const record = await db.transaction(async (tx) => {
         await tx.sql(LOCK_COMPANY, {});
         const before = await read(tx);
-        tx.log?.before(before);
+        tx.log?.before({ record: before, shown: before });
         if (if_match !== undefined && if_match !== '*' && if_match !== checksumOf(before))
           throw staleChecksum();
         await tx.sql(UPDATE_COMPANY, { ...columnsOf(body), now: clock() });
         const after = await read(tx);
-        tx.log?.after(after);
+        tx.log?.after({ record: after, shown: after });
         return after;
       });
       db.afterCommit(authenticator.forgetPowers);

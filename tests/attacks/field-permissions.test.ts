@@ -1,4 +1,5 @@
 import { contract, facets, type Operation, type Schema } from '../../src/contract';
+import { COMPANY_WIDE } from '../../src/http/auth/caller';
 import { createFixture, tableOf, type Fixture } from '../support/example';
 import { markedFields } from '../support/field-permissions';
 import { SCOPES } from '../support/partner';
@@ -13,6 +14,7 @@ let world: World;
 let fixture: Fixture;
 /** Records that the partner is granted, by table. */
 let own: Record<string, number>;
+let lead_token: string;
 
 beforeAll(async () => {
   world = await createWorld();
@@ -36,7 +38,9 @@ async function createOwn(): Promise<Record<string, number>> {
         )
       )[0]!.id,
     );
-  const offers = await make('offers', { name: 'Mine' }, 'offer');
+  const { offer } = (await api('post', 'offers', { body: { name: 'Mine' } })).body;
+  const offers = offer.id as number;
+  lead_token = offer.lead_token;
   return {
     buyers,
     offers,
@@ -100,7 +104,8 @@ function minimalBody(operation: Operation): Record<string, unknown> {
   const required = contract.resolve(operation.body!).required ?? [];
   const known: Record<string, unknown> = {
     offer_id: operation.id === 'captureLead' ? own.offers : undefined,
-    caller_id: operation.id === 'captureLead' ? '+13105550123' : undefined,
+    lead_token: operation.id === 'submitLead' ? lead_token : undefined,
+    caller_id: /^(capture|submit)Lead$/.test(operation.id) ? '+13105550123' : undefined,
     name: required.includes('name') ? 'New' : undefined,
   };
   return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined));
@@ -133,6 +138,7 @@ test('fields that need a permission are found in every operation that prices or 
     'createBuyerGroup',
     'createOffer',
     'createPhoneNumber',
+    'submitLead',
     'updateBuyer',
     'updateBuyerGroup',
     'updateCall',
@@ -144,6 +150,17 @@ test('fields that need a permission are found in every operation that prices or 
   // Deeper fields are all limits, which are bounded.
   const deeper = writing.flatMap(markedFields).filter(({ path }) => path.length > 1);
   expect(deeper.filter(({ lowerable }) => !lowerable)).toEqual([]);
+});
+
+test('an operation without a scope has no field of a permission that a scope would name', () => {
+  const open = contract.operations.filter(({ scope }) => scope === undefined);
+  const found = open.flatMap((operation) =>
+    markedFields(operation).map((marked) => ({ operation: operation.id, ...marked })),
+  );
+  expect(found.filter(({ permission }) => permission !== COMPANY_WIDE)).toEqual([]);
+  expect(found.map(({ operation, path }) => [operation, ...path])).toEqual([
+    ['submitLead', 'unblock_contact'],
+  ]);
 });
 
 /** Fields that everybody may write who may write the record. */

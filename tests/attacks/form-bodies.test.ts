@@ -172,3 +172,18 @@ test('a compressed body counts as what it expands to', async () => {
     expect((await sent.send(text).ok(() => true)).status).toBe(413);
   }
 });
+
+test('credentials of another company beside a lead token do not allow larger bodies', async () => {
+  const other = await world.addCompany('Other');
+  const fields = { lead_token, caller_id: '+13105556010' };
+  const a = 'y'.repeat(70_000);
+  const json = JSON.stringify({ ...fields, data: { a } });
+  const form = new URLSearchParams({ ...fields, a }).toString();
+  const statuses = async (auth: string) => [
+    (await post('leads', 'application/json', json, auth)).status,
+    (await post('leads', FORM, form, auth)).status,
+  ];
+  expect(await statuses(other.auth)).toEqual([413, 413]);
+  // Those of the company itself do: it is the data of the lead that is too large.
+  expect(await statuses(world.company.auth)).toEqual([422, 422]);
+});

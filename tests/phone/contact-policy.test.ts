@@ -18,6 +18,10 @@ test.each([
   ['an invalid number of it', 19001234567, PREMIUM],
   ['the exchange 976 of any area code', 13109761234, PREMIUM],
   ['an area code that begins so', 19765550123, undefined],
+  ['area code 700, where the carrier decides what it costs', 17005550123, PREMIUM],
+  ['a paid toll-free number', 18805550123, PREMIUM],
+  ['one that is toll free, beside these', 18885550123, undefined],
+  ['a personal number', 15005550123, 'is at a premium rate'],
   ['premium rate of several countries', 979123456789, PREMIUM],
   ['satellites', 870773123456, PREMIUM],
   ['satellites', 881612345678, PREMIUM],
@@ -32,6 +36,10 @@ test.each([
 test('premium rates are refused in countries that are allowed', () => {
   const policy = { ...US, contact_countries: ['GB'] };
   expect(contactRefusal(449098790000, policy)).toBe('is at a premium rate');
+  // Personal numbers, which cost up to premium rates.
+  for (const number of [447011234567, 447022123456])
+    expect(contactRefusal(number, policy)).toBe('is at a premium rate');
+  expect(contactRefusal(447400123456, policy)).toBe(undefined);
   expect(contactRefusal(442079460123, policy)).toBe(undefined);
   expect(contactRefusal(13105550123, policy)).toBe(in_country('US'));
   expect(contactRefusal(19995550123, policy)).toBe(NOWHERE);

@@ -12,19 +12,24 @@ export interface MarkedField {
 /** The fields of an operation's body that need a permission of their own, at any depth. */
 export function markedFields({ scope, body, multipart }: Operation): MarkedField[] {
   const schema = body ?? multipart;
-  return scope && schema && !scope.endsWith(':read') ? marked(schema, scope, []) : [];
+  return schema && !scope?.endsWith(':read') ? marked(schema, scope, []) : [];
 }
 
-function marked(schema: Schema, scope: string, above: string[]): MarkedField[] {
+function marked(schema: Schema, scope: string | undefined, above: string[]): MarkedField[] {
   if (above.length > 6) return [];
   const { properties, items } = facets(schema);
   const inner = items ? marked(items, scope, [...above, '0']) : [];
   return Object.entries(properties)
     .flatMap(([name, property]) => {
       const path = [...above, name];
-      const { 'x-field-permission': permission, 'x-lowerable': lowerable = false } =
-        contract.resolve(property);
-      const own = [permission ?? []].flat().map((each) => ({
+      const {
+        'x-field-permission': permission,
+        'x-lowerable': lowerable = false,
+        'x-power': power,
+      } = contract.resolve(property);
+      // Without a scope, a power of the lead token opens the field, for its offer alone.
+      const needed = !scope && power ? [] : [permission ?? []].flat();
+      const own = needed.map((each) => ({
         path,
         permission: permissionFor(scope, each),
         lowerable,

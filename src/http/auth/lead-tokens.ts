@@ -180,20 +180,23 @@ const permissionFor = (power: LeadTokenPower): string => {
   return power === 'submit' ? 'leads:create' : 'leads:update';
 };
 
-/** Throws 403 if neither the token nor the credentials sent with it may do something. */
+/**
+ * Throws 403 if neither the token nor the credentials sent with it may do something. Those of a user
+ * who is limited to some records lift nothing: the token may be that of any offer.
+ */
 export function requirePower(
   power: LeadTokenPower,
   { powers }: Pick<LeadOwner, 'powers'>,
-  { superuser, permissions }: Caller,
+  { superuser, permissions, teams }: Caller,
   field = 'lead_token',
 ): void {
   const permission = permissionFor(power);
-  if (powers.has(power) || superuser || permissions.has(permission)) return;
+  if (powers.has(power) || superuser || (!teams && permissions.has(permission))) return;
   throw HttpProblem.field(
     field,
     'not_permitted',
     `needs the power ${power}, which the company or the offer does not give lead tokens, ` +
-      `or credentials with the permission ${permission}`,
+      `or credentials with the permission ${permission} for the whole company`,
   );
 }
 
