@@ -75,6 +75,8 @@ export function masked(
   sql: string,
   columnOf: (name: string) => string | undefined,
 ): string {
+  // Of the change log: what was changed, as far as the user who changed it may read it.
+  if (name === 'changes') return `coalesce(t.changes_shown, ${sql})`;
   if (LISTS_OF_IDS[name]) return visibleOf(sql, LISTS_OF_IDS[name]);
   if (SINGLE_IDS[name]) return `CASE WHEN ${sql} = ${SINGLE_IDS[name]} THEN ${sql} END`;
   const [members, groups, buyer] = ['buyer_ids', 'buyer_group_ids', 'buyer_id'].map(columnOf);

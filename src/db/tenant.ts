@@ -16,7 +16,7 @@ import { inTransaction, retryOnDeadlock } from './transaction';
 export interface LoggedRecord {
   /** All of it: what is compared. */
   record: string;
-  /** What the caller may read of it: what is stored, since callers read what they changed. */
+  /** What the caller may read of it: what a limited caller sees of the entry. */
   shown: string;
 }
 

@@ -1369,6 +1369,7 @@ export interface SqlTypes {
       action: string | null;
       operation: string | null;
       changes: string | object | null;
+      changes_shown: string | object | null;
       user_id: number | string | bigint | null;
       user_email: string | null;
       access_token_id: number | string | bigint | null;

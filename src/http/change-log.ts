@@ -116,6 +116,10 @@ function entryOf(write: Write, { before, after: all, reply, now }: Written): Cha
     after && before.findLast(({ whole }) => whole.uuid === after.uuid && whole.type === after.type);
   const status = reply instanceof Json ? (reply.status ?? operation.status) : operation.status;
   const is_new = earlier === undefined && status === 201;
+  const changesAs = (as: keyof Versions) =>
+    written && (earlier || is_new)
+      ? { ...changedColumns(earlier, written, as), ...requestedChanges(write, written.whole) }
+      : requestedChanges(write);
   return {
     uuid: uuidv7(now.getTime()),
     created_at: now,
@@ -123,10 +127,8 @@ function entryOf(write: Write, { before, after: all, reply, now }: Written): Cha
     record_id: typeof after?.id === 'number' ? after.id : null,
     action: is_new ? 'create' : actionOf(operation),
     operation: operation.id,
-    changes:
-      written && (earlier || is_new)
-        ? { ...changedColumns(earlier, written), ...requestedChanges(write, written.whole) }
-        : requestedChanges(write),
+    changes: changesAs('whole'),
+    changes_shown: caller.teams ? changesAs('shown') : null,
     user_id: caller.user_id,
     user_email: caller.user_email,
     access_token_id: caller.access_token_id === 0n ? null : caller.access_token_id,

@@ -60,10 +60,14 @@ const isEmpty = (value: unknown) =>
   (typeof value === 'object' && Object.keys(value).length === 0);
 
 /**
- * The columns of a record that changed; for a new record, those that have a value. A limited caller
- * reads the entry too: what is hidden from that caller is null in it, and the names alone are kept.
+ * The columns of a record that changed; for a new record, those that have a value. As `shown`, the
+ * values are those that the caller may read: of what is hidden, the names alone are left.
  */
-export function changedColumns(earlier: Versions | undefined, written: Versions): ChangedColumns {
+export function changedColumns(
+  earlier: Versions | undefined,
+  written: Versions,
+  as: keyof Versions = 'whole',
+): ChangedColumns {
   const [before, after] = [earlier?.whole, written.whole];
   const { moving, secret } = marksOf(String(after.type));
   const changed = Object.entries(after).filter(([name, to]) => {
@@ -80,8 +84,8 @@ export function changedColumns(earlier: Versions | undefined, written: Versions)
     changed.map(([name]) => [
       name,
       {
-        from: shown(name, earlier?.shown[name] ?? null),
-        to: shown(name, written.shown[name] ?? null),
+        from: shown(name, earlier?.[as][name] ?? null),
+        to: shown(name, written[as][name] ?? null),
       },
     ]),
   );

@@ -14,6 +14,8 @@ export interface Change {
   /** operationId */
   operation: string;
   changes: ChangedColumns;
+  /** As far as a limited caller may read them; null for callers who may read all. */
+  changes_shown: ChangedColumns | null;
   user_id: bigint | null;
   user_email: string | null;
   /** Null for a lead token. */
@@ -28,10 +30,11 @@ export interface Change {
 
 /** Writes an entry, in the transaction of the change. */
 export async function recordChange(db: Db, change: Change): Promise<void> {
-  const { created_at, changes } = change;
+  const { created_at, changes, changes_shown } = change;
   await db.sql(INSERT_CHANGE, {
     ...change,
     created_at: created_at.toISOString(),
     changes: JSON.stringify(changes),
+    changes_shown: changes_shown && JSON.stringify(changes_shown),
   });
 }

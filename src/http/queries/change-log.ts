@@ -7,11 +7,11 @@ export const INSERT_CHANGE = statement(
     WITH logged AS (
       INSERT INTO change_logs (
         company_id, uuid, created_at, record_type, record_id, action, operation, changes,
-        user_id, user_email, access_token_id, credentials, request_id, client_request_id, ip
+        changes_shown, user_id, user_email, access_token_id, credentials, request_id, client_request_id, ip
       )
       VALUES (
         {company_id}, {uuid}, {created_at}, {record_type}, {record_id}, {action}, {operation},
-        {changes}, {user_id}, {user_email}, {access_token_id}, {credentials}, {request_id},
+        {changes}, {changes_shown}::json, {user_id}, {user_email}, {access_token_id}, {credentials}, {request_id},
         {client_request_id}, {ip}
       )
       RETURNING company_id
