@@ -199,7 +199,7 @@ const OTHER_TEAM_OF_AGENT = `
  * The condition for all of a row to be the caller's, for tables whose rows others may use too:
  * teams without buyers see the whole of an offer; a suppression list, a fleet or a number must have
  * no other users, and an agent no other buyers or teams. An agent is also its user's own, and a
- * message its sender's alone, whoever receives it.
+ * message its sender's alone, also where others receive it.
  */
 export const WHOLE_CONDITIONS: Partial<Record<Table, string>> = {
   offers: `t.id = ${WHOLE_OFFERS}`,

@@ -11,7 +11,7 @@ export interface SentColumns {
   zones?: readonly string[];
 }
 
-/** The record of a lead as JSON, as it is now and as the caller may read it. `now` is an ISO time. */
+/** The record of a lead now as JSON, as far as the caller may read it. `now` is an ISO time. */
 export async function loadRecord(
   db: Db,
   id: string,

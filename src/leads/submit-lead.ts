@@ -162,7 +162,7 @@ async function write(db: Db, writing: Writing): Promise<SubmittedLead> {
   await updateMatching(db, writing, lead.id);
   const numbers = await assignNumbers(db, fields, { submission, lead, warnings });
   const is_changed = numbers.service_number !== null || numbers.sms_number !== null;
-  // Submissions are written together, whoever sends them: what a limited caller may read of the
+  // Submissions of different senders are written together: what a limited caller may read of the
   // lead is read apart.
   const is_read_again = is_changed || db.accessScope !== undefined;
   const record = is_read_again

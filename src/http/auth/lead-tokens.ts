@@ -181,8 +181,8 @@ const permissionFor = (power: LeadTokenPower): string => {
 };
 
 /**
- * Throws 403 if neither the token nor the credentials sent with it may do something. Those of a user
- * who is limited to some records lift nothing: the token may be that of any offer.
+ * Throws 403 if neither the token nor the credentials sent with it may do something. Those of a
+ * user who is limited to some records lift nothing: the token may be that of any offer.
  */
 export function requirePower(
   power: LeadTokenPower,

@@ -7,12 +7,13 @@ export const INSERT_CHANGE = statement(
     WITH logged AS (
       INSERT INTO change_logs (
         company_id, uuid, created_at, record_type, record_id, action, operation, changes,
-        changes_shown, user_id, user_email, access_token_id, credentials, request_id, client_request_id, ip
+        changes_shown, user_id, user_email, access_token_id, credentials, request_id,
+        client_request_id, ip
       )
       VALUES (
         {company_id}, {uuid}, {created_at}, {record_type}, {record_id}, {action}, {operation},
-        {changes}, {changes_shown}::json, {user_id}, {user_email}, {access_token_id}, {credentials}, {request_id},
-        {client_request_id}, {ip}
+        {changes}, {changes_shown}::json, {user_id}, {user_email}, {access_token_id},
+        {credentials}, {request_id}, {client_request_id}, {ip}
       )
       RETURNING company_id
     )
