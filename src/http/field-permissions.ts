@@ -7,8 +7,9 @@ import { recordsInPath } from './access-scope';
 import { accessScopeOf, COMPANY_WIDE, type Caller } from './auth/caller';
 
 // Fields with x-field-permission are written only by callers who have that permission, and a
-// limited caller only on records of the teams that give it. An operation without a scope, such as a
-// submission by lead token, only has fields of the whole company: limited callers cannot write them.
+// limited caller only on records of the teams that give it. An operation without a scope, such as
+// a submission by lead token, only has fields of the whole company: limited callers cannot write
+// them.
 
 /** Enough for every body of the contract. */
 const MAX_DEPTH = 3;
