@@ -436,11 +436,13 @@ CREATE CONSTRAINT TRIGGER webhook_event_on_update
   )
   EXECUTE FUNCTION record_lead_events();
 
--- A contact can opt out without a live lead: the event is then about its last lead. An opt-out of
--- a live lead is recorded by the trigger of leads.
-CREATE OR REPLACE FUNCTION record_opt_out_event() RETURNS trigger LANGUAGE plpgsql AS $$
+-- A number can opt out without a live lead: the event is then about its last lead, at the offer or
+-- schedule where it opted out. An opt-out of a live lead is recorded by the trigger of leads.
+CREATE OR REPLACE FUNCTION record_opt_out_of(
+  company bigint, number bigint, at_offer bigint, in_schedule bigint
+) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  IF has_webhook_for(NEW.company_id, ARRAY['lead_opted_out']) THEN
+  IF has_webhook_for(company, ARRAY['lead_opted_out']) THEN
     PERFORM record_webhook_event(
         l.company_id,
         'lead_opted_out',
@@ -450,19 +452,28 @@ BEGIN
       FROM (
         SELECT *
         FROM leads
-        WHERE company_id = NEW.company_id
-          AND caller_number = NEW.caller_number
+        WHERE company_id = company
+          AND caller_number = number
+          AND (offer_id = at_offer OR schedule_id = in_schedule
+            OR at_offer IS NULL AND in_schedule IS NULL)
           AND deleted_at IS NULL
         ORDER BY id DESC
         LIMIT 1
       ) l
       WHERE NOT EXISTS (
         SELECT FROM leads o
-        WHERE o.company_id = NEW.company_id
-          AND o.caller_number = NEW.caller_number
+        WHERE o.company_id = company
+          AND o.caller_number = number
+          AND (o.offer_id = at_offer OR o.schedule_id = in_schedule
+            OR at_offer IS NULL AND in_schedule IS NULL)
           AND o.is_live
       );
   END IF;
+END $$;
+
+CREATE OR REPLACE FUNCTION record_opt_out_event() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM record_opt_out_of(NEW.company_id, NEW.caller_number, NULL, NULL);
   RETURN NULL;
 END $$;
 
@@ -473,36 +484,13 @@ CREATE CONSTRAINT TRIGGER webhook_event_on_opt_out
   WHEN (NEW.opt_out AND NOT OLD.opt_out)
   EXECUTE FUNCTION record_opt_out_event();
 
--- The same for an opt-out at one offer or schedule: about the last lead of the number there.
+-- The same for an opt-out at one offer or schedule.
 CREATE OR REPLACE FUNCTION record_restricted_opt_out_event() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF TG_OP = 'UPDATE' AND OLD.opt_out THEN
-    RETURN NULL;
-  END IF;
-  IF has_webhook_for(NEW.company_id, ARRAY['lead_opted_out']) THEN
-    PERFORM record_webhook_event(
-        l.company_id,
-        'lead_opted_out',
-        l.id,
-        webhook_rows(l.company_id, l.id, NULL, NULL, NULL)
-      )
-      FROM (
-        SELECT *
-        FROM leads
-        WHERE company_id = NEW.company_id
-          AND caller_number = NEW.caller_number
-          AND (offer_id = NEW.offer_id OR schedule_id = NEW.schedule_id)
-          AND deleted_at IS NULL
-        ORDER BY id DESC
-        LIMIT 1
-      ) l
-      WHERE NOT EXISTS (
-        SELECT FROM leads o
-        WHERE o.company_id = NEW.company_id
-          AND o.caller_number = NEW.caller_number
-          AND (o.offer_id = NEW.offer_id OR o.schedule_id = NEW.schedule_id)
-          AND o.is_live
-      );
+  IF TG_OP = 'INSERT' OR NOT OLD.opt_out THEN
+    PERFORM record_opt_out_of(
+      NEW.company_id, NEW.caller_number, NEW.offer_id, NEW.schedule_id
+    );
   END IF;
   RETURN NULL;
 END $$;

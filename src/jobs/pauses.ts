@@ -7,10 +7,10 @@ const SLICE_MS = 10;
  * Returns a function to await between pieces of work that computes: when the pieces have taken long
  * enough, it lets others run first.
  */
-export function pauses(): () => Promise<void> | void {
-  let until = performance.now() + SLICE_MS;
+export function pauses(slice_ms = SLICE_MS): () => Promise<void> | void {
+  let until = performance.now() + slice_ms;
   return () => {
     if (performance.now() < until) return undefined;
-    return nextTurn().then(() => void (until = performance.now() + SLICE_MS));
+    return nextTurn().then(() => void (until = performance.now() + slice_ms));
   };
 }

@@ -2,7 +2,7 @@ import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import type { Deps } from '../deps';
 import { HttpProblem, type FieldErrors } from '../errors';
-import { COMPANY_WIDE, type Caller } from '../http/auth/caller';
+import { COMPANY_WIDE, isPermitted, type Caller } from '../http/auth/caller';
 import { findTrafficSource } from '../offers/find-traffic-source';
 import { contactRefusal } from '../phone/contact-policy';
 import { leadZones } from '../phone/number-zones';
@@ -66,8 +66,8 @@ export async function submitLead(
 }
 
 /** Whether a caller may take a number off the blacklist, which is the whole company's. */
-export const mayUnblock = ({ superuser, permissions, teams }: Caller): boolean =>
-  superuser || (permissions.has('leads:update') && (!teams || permissions.has(COMPANY_WIDE)));
+export const mayUnblock = (caller: Caller): boolean =>
+  isPermitted(caller, 'leads:update') && (!caller.teams || isPermitted(caller, COMPANY_WIDE));
 
 function mayNotUnblock(): HttpProblem {
   const message = 'needs an auth_token with the permission leads:update';

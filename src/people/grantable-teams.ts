@@ -60,7 +60,7 @@ const together = (rights: readonly TeamRights[]) => ({
   permissions: [...new Set(rights.flatMap(({ permissions }) => permissions))],
 });
 
-/** Requires that the caller, who takes these teams from somebody, has all their rights. */
+/** Requires that the caller, who removes these teams from a user, has all their rights. */
 export async function requireTeamsHeld(
   db: Db,
   caller: Caller,

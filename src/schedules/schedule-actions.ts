@@ -6,7 +6,7 @@ import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
 import type { Handlers } from '../http/handlers';
-import type { Caller } from '../http/auth/caller';
+import { isPermitted, type Caller } from '../http/auth/caller';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { actionRow } from './change-action';
@@ -98,8 +98,8 @@ export const scheduleActions = ({ clock, config }: Deps) => {
 };
 
 /** A webhook sends leads: only callers who may read leads can make one. */
-function requireReadable({ superuser, permissions }: Caller, action_type?: string): void {
-  if (superuser || action_type !== 'webhook' || permissions.has('leads:read')) return;
+function requireReadable(caller: Caller, action_type?: string): void {
+  if (action_type !== 'webhook' || isPermitted(caller, 'leads:read')) return;
   throw HttpProblem.field(
     'action_type',
     'beyond_your_rights',

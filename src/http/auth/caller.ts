@@ -82,6 +82,12 @@ export function rightsOf({
   };
 }
 
+/** Whether a caller has a permission; of a limited one, on some records at least. */
+export const isPermitted = (
+  { superuser, permissions }: Pick<Caller, 'superuser' | 'permissions'>,
+  permission: string,
+): boolean => superuser || permissions.has(permission);
+
 /**
  * The records that a caller may use a permission on: those of the teams that give the permission.
  * Undefined for a caller who sees all records of the company.
@@ -109,7 +115,7 @@ export const COMPANY_WIDE = 'company_wide:update';
  * where the operation needs all records of the company, or changes what is the whole company's.
  */
 export function authorize(
-  { superuser, permissions, teams }: Caller,
+  caller: Caller,
   {
     scope,
     unlimited,
@@ -118,7 +124,8 @@ export function authorize(
   }: Pick<Operation, 'scope' | 'unlimited' | 'company_wide' | 'credentials'>,
 ): void {
   if (credentials !== 'account') return;
-  if (scope && !superuser && !permissions.has(scope))
+  const { teams } = caller;
+  if (scope && !isPermitted(caller, scope))
     throw new HttpProblem('not_permitted', `These credentials lack the permission ${scope}.`);
   if (unlimited && teams)
     throw new HttpProblem(
@@ -126,7 +133,7 @@ export function authorize(
       'Only superusers and key pairs of the company may do this:' +
         ' your access is limited to the records of your teams.',
     );
-  if (company_wide && teams && !permissions.has(COMPANY_WIDE))
+  if (company_wide && teams && !isPermitted(caller, COMPANY_WIDE))
     throw new HttpProblem(
       'not_permitted',
       `These credentials lack the permission ${COMPANY_WIDE}: what you would change belongs to` +

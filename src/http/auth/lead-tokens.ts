@@ -6,7 +6,7 @@ import { ianaName } from '../../time/zone';
 import { FIND_LEAD_TOKEN } from '../queries/lead-tokens';
 import { headerCredentials, type CredentialVerifier } from './account';
 import { cachedLookup } from './cache';
-import { anonymousCaller, type Caller } from './caller';
+import { anonymousCaller, isPermitted, type Caller } from './caller';
 import type { Credentials } from './credentials';
 import type { FailedAttempts } from './failed-attempts';
 import { fieldOf, takeField } from './fields';
@@ -187,11 +187,11 @@ const permissionFor = (power: LeadTokenPower): string => {
 export function requirePower(
   power: LeadTokenPower,
   { powers }: Pick<LeadOwner, 'powers'>,
-  { superuser, permissions, teams }: Caller,
+  caller: Caller,
   field = 'lead_token',
 ): void {
   const permission = permissionFor(power);
-  if (powers.has(power) || superuser || (!teams && permissions.has(permission))) return;
+  if (powers.has(power) || (!caller.teams && isPermitted(caller, permission))) return;
   throw HttpProblem.field(
     field,
     'not_permitted',
@@ -204,5 +204,5 @@ export function requirePower(
  * Whether credentials sent with the token let the sender act for the whole company. Those of a user
  * who is limited to some records do not.
  */
-export const actsForCompany = ({ superuser, permissions, teams }: Caller): boolean =>
-  !teams && (superuser || permissions.has('leads:update'));
+export const actsForCompany = (caller: Caller): boolean =>
+  !caller.teams && isPermitted(caller, 'leads:update');

@@ -1,5 +1,5 @@
 import { countRows } from '../../db/counters';
-import { sql, statement } from '../../db/sql';
+import { sql, statement, type SqlText } from '../../db/sql';
 
 /** Adds the contacts that do not exist yet, so that there is a row to lock. */
 export const ADD_CONTACTS = statement(
@@ -75,31 +75,34 @@ export const OPT_CONTACTS_IN = statement(
   { prepared: false },
 );
 
-/** Stops the live leads of numbers, with `status` saying why. */
+/** SQL that stops live leads l and logs it, with `status` saying why. */
+export const stopLeads = (which: SqlText, details = sql`NULL::json`): SqlText => sql`
+  WITH locked AS (
+    SELECT l.id
+    FROM leads l
+    WHERE l.company_id = {company_id}
+      AND ${which}
+      AND l.is_live
+      AND l.status <> {status}
+    ORDER BY l.id
+    FOR UPDATE
+  ),
+  stopped AS (
+    UPDATE leads l
+    SET status = {status}, due_at = NULL, claim_id = NULL, updated_at = {now}::timestamptz
+    WHERE l.company_id = {company_id} AND l.id = ANY(ARRAY(SELECT id FROM locked))
+    RETURNING l.id
+  )
+  INSERT INTO lead_logs (company_id, created_at, lead_id, event, message, details)
+  SELECT {company_id}, {now}::timestamptz, id, {event}, {message}, ${details}
+  FROM stopped
+  ORDER BY id
+`;
+
+/** Stops the live leads of numbers. */
 export const STOP_LEADS = statement(
   'leads.stop_leads',
-  sql`
-    WITH locked AS (
-      SELECT l.id
-      FROM leads l
-      WHERE l.company_id = {company_id}
-        AND l.caller_number = ANY({numbers}::bigint[])
-        AND l.is_live
-        AND l.status <> {status}
-      ORDER BY l.id
-      FOR UPDATE
-    ),
-    stopped AS (
-      UPDATE leads l
-      SET status = {status}, due_at = NULL, claim_id = NULL, updated_at = {now}::timestamptz
-      WHERE l.company_id = {company_id} AND l.id = ANY(ARRAY(SELECT id FROM locked))
-      RETURNING l.id
-    )
-    INSERT INTO lead_logs (company_id, created_at, lead_id, event, message)
-    SELECT {company_id}, {now}::timestamptz, id, {event}, {message}
-    FROM stopped
-    ORDER BY id
-  `,
+  stopLeads(sql`l.caller_number = ANY({numbers}::bigint[])`),
   { prepared: false },
 );
 
