@@ -7,6 +7,7 @@ const ORDER = [
   ['db', 'time', 'tokens', 'carriers', 'mail', 'storage'],
   ['phone', 'http', 'egress', 'jobs'],
   ['people', 'suppression', 'numbers'],
+  ['value-lists'],
   ['agents', 'buyers', 'offers'],
   ['schedules', 'routing', 'leads'],
   ['outreach', 'ping-post'],

@@ -237,6 +237,14 @@ CREATE INDEX buyer_fleets_fulltext_idx ON buyer_fleets USING gin (
     || E'\n' || coalesce(external_record_id, '')
   )) gin_trgm_ops
 ) WHERE deleted_at IS NULL;
+CREATE INDEX value_lists_fulltext_idx ON value_lists USING gin (
+  company_id,
+  (lower(
+    coalesce(name, '')
+    || E'\n' || coalesce(description, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
 CREATE INDEX buyer_suppressions_fulltext_idx ON buyer_suppressions USING gin (
   company_id,
   (lower(

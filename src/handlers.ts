@@ -38,6 +38,7 @@ import { telephony } from './telephony/telephony';
 import { textMessages } from './outreach/text-messages';
 import { trafficSources } from './offers/traffic-sources';
 import { users } from './people/users';
+import { valueLists } from './value-lists/value-lists';
 import { webhookLogs } from './webhooks/webhook-logs';
 import { webhookManualFires } from './webhooks/manual-fires';
 
@@ -65,6 +66,7 @@ export const createHandlers = (deps: Deps): Handlers =>
     schedules(deps),
     scheduleActions(deps),
     trafficSources(deps),
+    valueLists(deps),
     phoneNumbers(deps),
     callCenters(deps),
     agentStatuses(deps),

@@ -1,6 +1,7 @@
 import type { Schemas } from '../contract';
 import type { Db } from '../db/tenant';
 import { HttpProblem, type FieldFaults, invalid } from '../errors';
+import { requireValueLists } from '../value-lists/require-lists';
 import { openMinutes } from '../time/opening-hours';
 import { FIND_CURRENT_CONVERSION, NEXT_TOKEN_VALUE_IDS } from './queries/conversions';
 
@@ -57,6 +58,13 @@ export async function replaceConversions(
       ),
     ),
   );
+  for (const [f, frame] of frames.entries())
+    for (const [c, { token_values }] of frame.buyer_conversions_attributes.entries())
+      await requireValueLists(
+        db,
+        token_values,
+        `buyer_conversions_schedule.${f}.buyer_conversions_attributes.${c}.token_values`,
+      );
   await db.prisma.buyerConversion.deleteMany({ where: { buyer_id } });
   await insert(
     db,
@@ -84,6 +92,11 @@ export async function changeCurrent(
   const current = await findCurrent(db, buyer_id, now);
   const row = { ...(current ?? NEW_CONVERSION), ...columnsOf(fields) };
   requireBounds(row, (name) => `current_conversion_${name}`);
+  await requireValueLists(
+    db,
+    fields.current_conversion_token_values,
+    'current_conversion_token_values',
+  );
   if (current && fields.current_conversion_revenue !== undefined) requireStep(current.revenue, row);
   if (!current) {
     const last = await db.prisma.buyerConversion.aggregate({

@@ -4,6 +4,7 @@ import { resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
 import { openMinutes } from '../time/opening-hours';
 import { splitPairs } from '../tokens/filters';
+import { requireValueLists } from '../value-lists/require-lists';
 import { METRICS } from './caps';
 import {
   changeCurrent,
@@ -90,6 +91,7 @@ export async function writeParts(
     const attached = { buyer_suppression_id: lists };
     await replaceAttached(db, 'buyer_suppression_buyers', { buyer_id }, attached);
   }
+  await requireValueLists(db, fields.record_token_filter_list, 'record_token_filter_list');
   const { business_hours_schedule: hours, buyer_conversions_schedule: frames } = fields;
   if (hours !== undefined) await replaceHours(db, buyer_id, hours ?? []);
   if (frames !== undefined) await replaceConversions(db, buyer_id, frames ?? []);

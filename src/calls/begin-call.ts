@@ -1,6 +1,7 @@
-import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
+import { maxLegsOf } from '../carriers/carrier';
+import { countryOf } from '../phone/area-codes';
 import { unknownReferences } from '../db/records';
 import { loadRouting, sourceOf } from '../routing/load-routing';
 import {
@@ -26,6 +27,8 @@ export interface IncomingCall {
   caller_number: number | null;
   /** As the carrier reports it. */
   caller_city?: string | null;
+  caller_state?: string | null;
+  caller_zip?: string | null;
   number_called: number | null;
   number_id: string | null;
   /** Null when the number called forwards to a buyer. */
@@ -69,11 +72,13 @@ export async function beginCall(
   if (!found) throw unknownReferences('offer_id', [String(offer_id)]);
   const { facts, candidates, webhooks } = found;
   const call = newCallOf(incoming, facts, { reservation, now });
-  const asked = routeFacts(facts, {
+  const asked = await routeFacts(db, found, {
     now,
     seed: vetoes?.seed ?? newSeed(),
     caller_number,
     tokens: call.token_values,
+    origin: call,
+    max_legs: maxLegsOf(call.carrier),
     tried: new Set(),
     vetoes,
   });
@@ -151,6 +156,8 @@ function newCallOf(
     caller_number,
     caller_country: countryOf(caller_number),
     caller_city: incoming.caller_city ?? null,
+    caller_state: incoming.caller_state ?? null,
+    caller_zip: incoming.caller_zip ?? null,
     number_called: incoming.number_called,
     number_id: incoming.number_id,
     offer_id: offer_id === null ? null : Number(offer_id),
@@ -163,8 +170,3 @@ function newCallOf(
     token_values: { ...lead?.data, ...reservation?.token_values, ...tokens },
   };
 }
-
-const countryOf = (caller_number: number | null): string | null =>
-  caller_number === null
-    ? null
-    : (parsePhoneNumberFromString(`+${caller_number}`)?.country ?? null);

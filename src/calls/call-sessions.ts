@@ -19,7 +19,7 @@ import { readSession, type CallSession } from './session';
  * Locks are taken in this order: the call (of a new one, its call_sid), caps of groups, caps of
  * buyers, leads.
  */
-export const callSessions = ({ clock, request, pepper }: Deps) => {
+export const callSessions = ({ clock, request, pepper, carrier }: Deps) => {
   const edges = { request, pepper, clock };
   return {
     createCallSession: async ({ body, db }) => {
@@ -50,7 +50,7 @@ export const callSessions = ({ clock, request, pepper }: Deps) => {
 
     explainRouting: async ({ body, db, caller: asker }) => {
       const at = body.at ? new Date(body.at) : clock();
-      const explained = await explainRouting(db, body, { at, asker });
+      const explained = await explainRouting(db, body, { at, asker, carrier: carrier.name });
       const [decision] = await visibleParts(db, [explained]);
       return {
         status: 200,

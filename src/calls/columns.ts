@@ -146,6 +146,8 @@ export const callProjection = {
     error_code: true,
     error_message: true,
     sandbox: `t.carrier = 'sandbox'`,
+    caller_state: true,
+    caller_zip: true,
     schedule_action_id: true,
   },
 } as const satisfies Projection<'Call', 'call', 'calls'>;

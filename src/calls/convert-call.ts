@@ -4,7 +4,10 @@ import type { Statements } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import { cents, payoutOf, type PayoutTerms } from '../routing/engine/payout';
 import { pairTokens, passesFilters } from '../tokens/filters';
-import { ownTokens } from '../tokens/substitute';
+import { needsOf } from '../tokens/filter-needs';
+import { callTokens } from '../tokens/system';
+import { lookUpForFilters } from '../value-lists/look-up';
+import { originOf, type CallOrigin } from '../routing/route-facts';
 import { addPayout, markRepeatCaller, type DialedBuyer } from './change-call';
 import {
   HAS_BUYER_PAID,
@@ -29,9 +32,8 @@ export interface Converting {
 }
 
 /** What decides whether a call converts with a buyer that was dialed for it. */
-interface ConvertibleCall {
+interface ConvertibleCall extends CallOrigin {
   caller_number: number | null;
-  traffic_source_id: number | null;
   offer_id: number | null;
   lead_id: number | null;
   token_values: Record<string, unknown>;
@@ -62,7 +64,7 @@ export async function convertCall(
   const conversions = call.converted ? [] : await loadConversions(db, buyer_id, call.dialed_at);
   const applying = reported
     ? reportedConversion(conversions)
-    : conversions.find((conversion) => applies(conversion, call, answered_seconds));
+    : await firstApplying(db, conversions, { call, answered_seconds });
   // Revenue that was set before the conversion is on the call already and belongs to it.
   const conversion = applying && {
     ...applying,
@@ -94,13 +96,23 @@ const NAMELESS: PayingConversion = {
   attribution_token_values: [],
 };
 
-function applies(
-  { conversion_type, duration, token_values }: PayingConversion,
-  { token_values: tokens }: ConvertibleCall,
-  answered_seconds: number,
-): boolean {
-  if (conversion_type !== 'duration' || answered_seconds < duration) return false;
-  return passesFilters(token_values, ownTokens(tokens));
+/** The first conversion that pays for a call of so many seconds with these tokens. */
+async function firstApplying(
+  db: Statements,
+  conversions: readonly PayingConversion[],
+  { call, answered_seconds }: { call: ConvertibleCall; answered_seconds: number },
+): Promise<PayingConversion | undefined> {
+  const lasted = conversions.filter(
+    ({ conversion_type, duration }) =>
+      conversion_type === 'duration' && answered_seconds >= duration,
+  );
+  if (lasted.length === 0) return undefined;
+  const { caller_number, traffic_source_id, token_values } = call;
+  const caller_id = caller_number === null ? '' : `+${caller_number}`;
+  const tokens = callTokens(token_values, { caller_id, ...originOf(call, caller_number) });
+  const needs = needsOf(lasted.map((conversion) => conversion.token_values));
+  await lookUpForFilters(db.sql, [{ company_id: db.company_id, tokens, needs, traffic_source_id }]);
+  return lasted.find((conversion) => passesFilters(conversion.token_values, tokens));
 }
 
 interface CallOfBuyer {

@@ -1,10 +1,13 @@
+import { maxLegsOf, type CarrierName } from '../carriers/carrier';
 import { findNamed, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Caller } from '../http/auth/caller';
 import { mayUse } from '../http/field-permissions';
 import type { Decision } from '../routing/engine/decision';
 import { loadRouting, type RoutingContext } from '../routing/load-routing';
-import { routeFacts } from '../routing/route-facts';
+import { findTrafficSource } from '../offers/find-traffic-source';
+import { callerNumber } from '../phone/caller-number';
+import { NO_ORIGIN, routeFacts } from '../routing/route-facts';
 import { newSeed } from '../routing/seed';
 import { readCaller, readTokens } from './read-incoming-call';
 import { explain } from './route-call';
@@ -14,6 +17,11 @@ export interface PossibleCall {
   offer_id: Reference;
   caller_number?: string | null;
   tokens?: Record<string, unknown>;
+  traffic_source_id?: Reference | null;
+  sub_id?: string | null;
+  number_called?: string | null;
+  /** By what it comes in; by default the carrier of the installation. */
+  carrier?: string;
   /** Repeats the draw of a decision. */
   seed?: string | null;
 }
@@ -26,18 +34,28 @@ export interface PossibleCall {
 export async function explainRouting(
   db: Db,
   call: PossibleCall,
-  { at, asker }: { at: Date; asker: Caller },
+  { at, asker, carrier }: { at: Date; asker: Caller; carrier: CarrierName },
 ): Promise<Decision> {
   const caller_number = await readCaller(db, call.caller_number);
   const offer = { reference: call.offer_id, field: 'offer_id' };
   const source = { offer_id: String(await findNamed(db, 'offers', offer)) };
   const found = await loadRouting(db, { source, number: caller_number, now: at });
   const { facts, candidates } = found!;
-  const asked = routeFacts(facts, {
+  const { lead } = facts;
+  const asked = await routeFacts(db, found!, {
     now: at,
     seed: call.seed || newSeed(),
     caller_number,
     tokens: { ...(await readableData(db, asker, facts)), ...readTokens(call.tokens) },
+    origin: {
+      ...NO_ORIGIN,
+      number_called: (await callerNumber(db, call.number_called ?? undefined, 'number_called')) ?? null,
+      traffic_source_id: call.traffic_source_id
+        ? Number(await findTrafficSource(db, call.traffic_source_id))
+        : (lead?.traffic_source_id ?? null),
+      sub_id: call.sub_id ?? lead?.sub_id ?? null,
+    },
+    max_legs: maxLegsOf(call.carrier ?? carrier),
     tried: new Set(),
   });
   return explain(facts, candidates, asked);

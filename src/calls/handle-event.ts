@@ -1,3 +1,4 @@
+import { maxLegsOf } from '../carriers/carrier';
 import type { Reference } from '../db/records';
 import type { Db, Statements } from '../db/tenant';
 import { notFound, HttpProblem } from '../errors';
@@ -259,11 +260,13 @@ async function routeAgain(
   return routeCall(db, call, {
     ...found,
     vetoes,
-    asked: routeFacts(found.facts, {
+    asked: await routeFacts(db, found, {
       now,
       seed: vetoes?.seed ?? newSeed(),
       caller_number,
       tokens,
+      origin: call,
+      max_legs: maxLegsOf(call.carrier),
       tried,
       vetoes,
     }),

@@ -65,6 +65,9 @@ const NO_LEAD: Omit<DueLead, 'company_id' | 'caller_number' | 'created_at' | 'en
   step: 0,
   tries: 0,
   delay_reason: null,
+  traffic_source_id: null,
+  sub_id: null,
+  user_traffic_source_id: null,
 };
 
 /** Finds what an order refers to. Throws 422. */

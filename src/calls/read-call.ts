@@ -42,6 +42,11 @@ export interface CallRow {
   fallback: string | null;
   hangup_cause: string | null;
   token_values: Record<string, unknown>;
+  sub_id: string | null;
+  caller_city: string | null;
+  caller_state: string | null;
+  caller_zip: string | null;
+  caller_country: string | null;
   connected_at: Date | null;
   ended_at: Date | null;
 }

@@ -16,6 +16,8 @@ export interface NewCall {
   caller_number: number | null;
   caller_country: string | null;
   caller_city: string | null;
+  caller_state: string | null;
+  caller_zip: string | null;
   number_called: number | null;
   number_id: string | null;
   offer_id: number | null;

@@ -1,5 +1,16 @@
 export type CarrierName = 'sandbox' | 'twilio';
 
+/** How many telephones each carrier rings at once for one caller. */
+const MAX_LEGS: Record<CarrierName, number> = {
+  sandbox: Infinity,
+  // Nouns in one <Dial>.
+  twilio: 10,
+};
+
+/** How many buyers ring at once for a call that came by `carrier`; a softswitch has no limit. */
+export const maxLegsOf = (carrier: string): number =>
+  Object.hasOwn(MAX_LEGS, carrier) ? MAX_LEGS[carrier as CarrierName] : Infinity;
+
 export const MESSAGE_STATUSES = [
   'queued',
   'sent',
@@ -132,6 +143,8 @@ export interface Carrier {
    * none can be lost before its result is recorded.
    */
   instant: boolean;
+  /** How many telephones it rings at once for one caller. */
+  max_legs: number;
   sendSms(request: SmsRequest): Promise<Outcome<MessageStatus>>;
   placeCall(request: CallRequest): Promise<Outcome<CallStatus>>;
   /**

@@ -1,3 +1,4 @@
+import { maxLegsOf } from './carrier';
 import type {
   AvailableNumber,
   CallStatus,
@@ -65,6 +66,7 @@ export function sandbox(): Carrier {
   return {
     name: 'sandbox',
     instant: true,
+    max_legs: maxLegsOf('sandbox'),
     sendSms: async ({ key, to }) =>
       answer<MessageStatus>(key, magicOf(to)?.sms ?? { status: 'delivered' }),
     placeCall: async ({ key, to }) =>

@@ -1,3 +1,4 @@
+import { maxLegsOf } from './carrier';
 import type {
   AvailableNumber,
   CallRequest,
@@ -67,6 +68,7 @@ export function twilio({
   return {
     name: 'twilio',
     instant: false,
+    max_legs: maxLegsOf('twilio'),
     sendSms: (request) => once(service, smsRequest(service, request)),
     placeCall: (request) => once(service, callRequest(service, request)),
     endCall: (carrier_call_id) => endCall(service, carrier_call_id),

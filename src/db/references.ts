@@ -52,6 +52,7 @@ export type Table =
   | 'text_messages'
   | 'traffic_sources'
   | 'users'
+  | 'value_lists'
   | 'webhook_logs'
   | 'webhook_manual_fires';
 

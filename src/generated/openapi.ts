@@ -252,6 +252,150 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/value_lists": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List value lists
+         * @description Lists of values that filters name by `in_list`, such as `zip:in_list west coast`.
+         */
+        get: operations["listValueLists"];
+        put?: never;
+        /**
+         * Create a value list
+         * @description `name` is required. The values can be sent along: in `values`, or with `multipart/form-data` as a CSV file in `import_file`.
+         */
+        post: operations["createValueList"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/value_lists/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A value list with defaults
+         * @description Nothing is stored. Use it to fill a form.
+         */
+        get: operations["newValueList"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/value_lists/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a value list
+         * @description One value list, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
+         */
+        get: operations["showValueList"];
+        /**
+         * Change a value list
+         * @description Changes only the fields that are sent. `values`, or the CSV file in `import_file`, replace all values. A list that filters name cannot be renamed.
+         */
+        put: operations["updateValueList"];
+        post?: never;
+        /**
+         * Delete a value list
+         * @description A list that filters name cannot be deleted; the error says which records have such filters.
+         */
+        delete: operations["deleteValueList"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/value_lists/{id}/add_values": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add values to a value list
+         * @description Up to 100,000 values, or a CSV file. Values that the list has already are accepted but not added again.
+         */
+        post: operations["addToValueList"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/value_lists/{id}/remove_values": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove values from a value list
+         * @description Up to 100,000 values, or a CSV file. Values that the list does not have are accepted and change nothing.
+         */
+        post: operations["removeFromValueList"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/value_lists/{id}/values": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the values of a value list
+         * @description The values in the order in which they were added. Use `value` to check for a single one. By cursor, page 1,000 is as fast as page 1.
+         */
+        get: operations["listListValues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/buyer_suppressions": {
         parameters: {
             query?: never;
@@ -3133,7 +3277,7 @@ export interface components {
         CallDestination: string;
         /** @description key:value; the key consists of lowercase letters, digits and underscores. */
         TokenPair: string;
-        /** @description key:value. The value may begin with an operator: `>=`, `<=`, `>`, `<` (numbers), `!=`, `=~` (regular expression), `in` or `not in` (values separated by commas or bars). A regular expression is in RE2 syntax and compiles to at most 256 instructions: a character or a class is one, and counted repetition such as `{5}` repeats them. It is matched against the first 1,000 characters of the token. */
+        /** @description key:value. The value may begin with an operator: `==` or `!=`; `>=`, `<=`, `>` or `<` and a number; `=~` or `!~` and a regular expression; `in` or `not in` and values separated by commas or bars, in brackets or without; `in_list` or `not in_list` and the name of a value list. Words may be in any case. Numbers may have a dollar sign and commas between thousands, here and in the token. Without an operator the token must be equal to the value. A filter that is not understood is refused; a value that begins like an operator can be written after `==`. A regular expression is in RE2 syntax and compiles to at most 256 instructions: a character or a class is one, and counted repetition such as `{5}` repeats them. It is matched against the first 1,000 characters of the token. The facts of a call are tokens too: `traffic_source_id`, `user_traffic_source_id`, `sub_id`, `number_called`, `geo_city`, `geo_state`, `geo_zip`, `geo_country`, `area_code`. */
         TokenFilter: string;
         /**
          * @description `asc`: the lowest first; `desc`: the highest first.
@@ -3189,7 +3333,7 @@ export interface components {
          * @description A resource and what may be done with it. `money` and `routing` are for fields that set prices, or decide who gets a call, in addition to `create` and `update`. `company_wide:update` lets the users of a team change what belongs to the whole company or to others too.
          * @enum {string}
          */
-        Scope: "company:read" | "company:update" | "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyers:money" | "buyers:routing" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_groups:routing" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "calls:money" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "offers:money" | "offers:routing" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "outgoing_webhooks:read" | "outgoing_webhooks:create" | "outgoing_webhooks:update" | "outgoing_webhooks:delete" | "webhook_logs:read" | "webhook_logs:update" | "webhook_manual_fires:read" | "webhook_manual_fires:create" | "inbound_webhooks:read" | "inbound_webhooks:create" | "inbound_webhooks:update" | "inbound_webhooks:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "phone_numbers:routing" | "call_centers:read" | "call_centers:create" | "call_centers:update" | "call_centers:delete" | "agent_statuses:read" | "agent_statuses:create" | "agent_statuses:update" | "agent_statuses:delete" | "agents:read" | "agents:create" | "agents:update" | "agents:delete" | "agent_status_timestamps:read" | "agent_messages:read" | "agent_messages:create" | "agent_messages:update" | "agent_messages:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "users:read" | "users:create" | "users:update" | "users:delete" | "access_control_lists:read" | "access_control_lists:create" | "access_control_lists:update" | "access_control_lists:delete" | "change_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete" | "company_wide:update";
+        Scope: "company:read" | "company:update" | "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyers:money" | "buyers:routing" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_groups:routing" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "value_lists:read" | "value_lists:create" | "value_lists:update" | "value_lists:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "calls:money" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "offers:money" | "offers:routing" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "outgoing_webhooks:read" | "outgoing_webhooks:create" | "outgoing_webhooks:update" | "outgoing_webhooks:delete" | "webhook_logs:read" | "webhook_logs:update" | "webhook_manual_fires:read" | "webhook_manual_fires:create" | "inbound_webhooks:read" | "inbound_webhooks:create" | "inbound_webhooks:update" | "inbound_webhooks:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "phone_numbers:routing" | "call_centers:read" | "call_centers:create" | "call_centers:update" | "call_centers:delete" | "agent_statuses:read" | "agent_statuses:create" | "agent_statuses:update" | "agent_statuses:delete" | "agents:read" | "agents:create" | "agents:update" | "agents:delete" | "agent_status_timestamps:read" | "agent_messages:read" | "agent_messages:create" | "agent_messages:update" | "agent_messages:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "users:read" | "users:create" | "users:update" | "users:delete" | "access_control_lists:read" | "access_control_lists:create" | "access_control_lists:update" | "access_control_lists:delete" | "change_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete" | "company_wide:update";
         /**
          * @description Which columns the response has: `buyer`, the default, or `buyer_grid`, which adds foreign keys.
          * @enum {string}
@@ -3215,6 +3359,13 @@ export interface components {
          * @enum {string}
          */
         BuyerFleetSerializer: "buyer_fleet" | "buyer_fleet_grid" | "";
+        /**
+         * @description Which columns the response has: `value_list`, the default, or `value_list_grid`, which adds foreign keys.
+         * @enum {string}
+         */
+        ValueListSerializer: "value_list" | "value_list_grid" | "";
+        /** @enum {string} */
+        ValueListOrder: "id" | "name" | "created_at" | "updated_at";
         /** @enum {string} */
         BuyerOrder: "id" | "name" | "calls_count" | "recent_calls_count" | "outgoing_webhooks_count" | "paused" | "number" | "created_at" | "last_call_at" | "tier" | "weight" | "time_zone" | "user_buyer_id" | "attempt_daily_used" | "attempt_hourly_used" | "attempt_monthly_used" | "attempt_total_used" | "buyer_conversion_daily_used" | "buyer_conversion_hourly_used" | "buyer_conversion_monthly_used" | "buyer_conversion_total_used" | "connection_daily_used" | "connection_hourly_used" | "connection_monthly_used" | "connection_total_used" | "earned_revenue_daily_used" | "earned_revenue_hourly_used" | "earned_revenue_monthly_used" | "earned_revenue_total_used" | "revenue_daily_used" | "revenue_hourly_used" | "revenue_monthly_used" | "revenue_total_used";
         /**
@@ -4289,6 +4440,121 @@ export interface components {
             buyer_fleets: components["schemas"]["BuyerFleet"][];
             metadata: components["schemas"]["PageMetadata"];
         };
+        /** @description By which filters name the list, in any case. Unique among your lists; without commas, colons, bars, quotes and brackets. */
+        ValueListName: string;
+        ValueListFields: {
+            name?: components["schemas"]["ValueListName"];
+            /** @description A note for your own use. */
+            description?: string | null;
+            /** @description The record's identifier in another system; it need not be unique. */
+            external_record_id?: string | null;
+            /** @description The values, compared without regard to case. In an update they replace all others. */
+            values?: string[];
+            serializer?: components["schemas"]["ValueListSerializer"];
+        };
+        ValueListCreate: WithRequired<components["schemas"]["ValueListFields"], "name"> & unknown;
+        ValueListUpdate: components["schemas"]["ValueListFields"] & unknown;
+        ValueList: {
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
+            id?: number | null;
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
+            legacy_id?: number | null;
+            /** @description Always `ValueList`. */
+            type?: string;
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
+             */
+            uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
+            created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
+            updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was last changed through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record for GET requests. */
+            routes_show_path?: string | null;
+            /** @description Path of the record for PUT requests. Null if the record cannot be changed. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
+            company_id?: number;
+            /** @description By which filters name the list. Null in a response to `new`. */
+            name?: string | null;
+            /** @description A note for your own use. */
+            description?: string | null;
+            /**
+             * Format: int64
+             * @description How many values it has.
+             */
+            values_count?: number;
+            /** @description Whether a filter names it. Then it can be neither renamed nor deleted. */
+            in_use?: boolean;
+        };
+        ValueListReply: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            errors: components["schemas"]["NoErrors"];
+            /** @description The value list, as it is after the request. */
+            value_list: components["schemas"]["ValueList"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        ValueListPage: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            /** @description The value lists on this page. */
+            value_lists: components["schemas"]["ValueList"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        ListValues: WithRequired<components["schemas"]["ListValuesFields"], "values"> & unknown;
+        ListValuesFields: {
+            /** @description The values, compared without regard to case. */
+            values?: string[];
+            serializer?: components["schemas"]["ValueListSerializer"];
+        };
+        ListValuesReply: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            errors: components["schemas"]["NoErrors"];
+            /** @description The value list, as it is after the request. */
+            value_list: components["schemas"]["ValueList"];
+            /** @description How many different values were sent. */
+            accepted: number;
+            /** @description How many of them the list did not have. */
+            added: number;
+            /** @description How many were taken off the list. */
+            removed: number;
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        ListValuePage: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            /** @description The values on this page. */
+            values: string[];
+            metadata: components["schemas"]["PageMetadata"];
+        };
         /**
          * Format: binary
          * @description A CSV file: columns separated by comma, semicolon, tab or bar, UTF-8 or UTF-16, plain or gzip.
@@ -4804,11 +5070,11 @@ export interface components {
             duplicate_timeframe?: number;
         };
         /**
-         * @description Why a buyer does not get a call. When several reasons apply, the first in this order is given. `blacklisted`: the number is on the blacklist of the company, or blocked for the offer. `already_tried`: it was dialed for the same call before. `spacing`: the offer limits how often a buyer gets a call. `vetoed`: a pre-dial webhook refused it.
+         * @description Why a buyer does not get a call. When several reasons apply, the first in this order is given. `blacklisted`: the number is on the blacklist of the company, or blocked for the offer. `already_tried`: it was dialed for the same call before. `spacing`: the offer limits how often a buyer gets a call. `vetoed`: a pre-dial webhook refused it. `not_rung`: its group is dialed all at once and has more buyers than the carrier rings at once; it rings in the next round.
          * @enum {string}
          */
-        SkipReason: "blacklisted" | "offer_paused" | "offer_suppressed" | "already_tried" | "not_previous_buyer" | "paused" | "group_paused" | "closed" | "suppressed" | "filter_unmet" | "cap_reached" | "concurrency_full" | "duplicate_caller" | "spacing" | "no_number" | "vetoed";
-        /** @description The facts behind the reason: `cap`, `used`, `limit` and `resets_at`; `opens_at`; `buyer_suppression_ids`; `filter`; `pays_again_at`; `next_call_at`; `previous_buyer_id`; `outgoing_webhook_id` and `veto`. */
+        SkipReason: "blacklisted" | "offer_paused" | "offer_suppressed" | "already_tried" | "not_previous_buyer" | "paused" | "group_paused" | "closed" | "suppressed" | "filter_unmet" | "cap_reached" | "concurrency_full" | "duplicate_caller" | "spacing" | "no_number" | "vetoed" | "not_rung";
+        /** @description The facts behind the reason: `cap`, `used`, `limit` and `resets_at`; `opens_at`; `buyer_suppression_ids`; `filter`; `pays_again_at`; `next_call_at`; `previous_buyer_id`; `outgoing_webhook_id` and `veto`; `max_legs` and `buyer_group_id`. */
         SkipDetails: {
             [key: string]: unknown;
         };
@@ -4925,7 +5191,20 @@ export interface components {
             seed?: string | null;
             /** @description The zone of `at` when it has no offset. */
             time_zone?: string | null;
+            /** @description By what the call comes in, which decides how many buyers ring at once. By default the carrier of this installation. */
+            carrier?: components["schemas"]["InboundCarrier"];
+            /** @description Id, uuid or `user_traffic_source_id` of the traffic source. By default that of the caller's lead. */
+            traffic_source_id?: string | null;
+            /** @description By default that of the caller's lead. */
+            sub_id?: string | null;
+            /** @description The number called, for filters that name it. */
+            number_called?: string | null;
         };
+        /**
+         * @description By what a call comes in: a softswitch and the sandbox ring any number of buyers at once, twilio rings 10.
+         * @enum {string}
+         */
+        InboundCarrier: "softswitch" | "sandbox" | "twilio";
         RoutingExplanation: {
             /** @description HTTP status of the response. */
             status: number;
@@ -8290,6 +8569,10 @@ export interface components {
             error_message?: string | null;
             /** @description Whether it was only kept and not placed. */
             sandbox?: boolean;
+            /** @description State of the caller, as the carrier reports it; null if it does not, and for outgoing calls. */
+            caller_state?: string | null;
+            /** @description Postal code of the caller, as the carrier reports it; null if it does not, and for outgoing calls. */
+            caller_zip?: string | null;
             /**
              * Format: int64
              * @description Id of the action that placed the call; null if none did. Only with `call_grid`.
@@ -8586,6 +8869,16 @@ export interface components {
             CallStatus?: string;
             /** @description City of the caller, as far as the carrier knows it; becomes the `caller_city` of the call. */
             CallerCity?: string;
+            /** @description State of the caller, as far as the carrier knows it; becomes the `caller_state` of the call. */
+            CallerState?: string;
+            /** @description Postal code of the caller, as far as the carrier knows it; becomes the `caller_zip` of the call. */
+            CallerZip?: string;
+            /** @description The same as `CallerCity`, which goes first. */
+            FromCity?: string;
+            /** @description The same as `CallerState`, which goes first. */
+            FromState?: string;
+            /** @description The same as `CallerZip`, which goes first. */
+            FromZip?: string;
             /** @description Not used: the country is read from the caller's number. */
             FromCountry?: string;
         };
@@ -9403,6 +9696,10 @@ export interface components {
         BuyerGroupSerializer: components["schemas"]["BuyerGroupSerializer"];
         /** @description `buyer_fleet_grid` adds foreign keys to the record; a fleet has none beyond its columns. */
         BuyerFleetSerializer: components["schemas"]["BuyerFleetSerializer"];
+        /** @description `value_list_grid` adds foreign keys to the record; a value list has none beyond its columns. */
+        ValueListSerializer: components["schemas"]["ValueListSerializer"];
+        /** @description Only this value, in any case. `total_count` is 1 when it is on the list, otherwise 0. */
+        ListValue: string;
         /** @description `buyer_suppression_grid` adds foreign keys to the record. */
         BuyerSuppressionSerializer: components["schemas"]["BuyerSuppressionSerializer"];
         /** @description `buyer_suppression_file_grid` adds foreign keys to the record; a file has none beyond its columns. */
@@ -9696,6 +9993,8 @@ export interface components {
         BuyerGroupOrder: components["schemas"]["BuyerGroupOrder"];
         /** @description By default `id`. */
         BuyerFleetOrder: components["schemas"]["BuyerFleetOrder"];
+        /** @description By default `id`. */
+        ValueListOrder: components["schemas"]["ValueListOrder"];
         /** @description By default `id`. */
         UserOrder: components["schemas"]["UserOrder"];
         /** @description By default `id`. */
@@ -10518,6 +10817,398 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listValueLists: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by id or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
+                page?: components["parameters"]["Page"];
+                /** @description Records per page. By default `25`. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records created at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records created at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` returns the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
+                format?: components["parameters"]["Format"];
+                /** @description By default `id`. */
+                order?: components["parameters"]["ValueListOrder"];
+                /** @description `value_list_grid` adds foreign keys to the record; a value list has none beyond its columns. */
+                serializer?: components["parameters"]["ValueListSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValueListPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createValueList: {
+        parameters: {
+            query?: {
+                /** @description `value_list_grid` adds foreign keys to the record; a value list has none beyond its columns. */
+                serializer?: components["parameters"]["ValueListSerializer"];
+            };
+            header?: {
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ValueListCreate"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValueListReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    newValueList: {
+        parameters: {
+            query?: {
+                /** @description `value_list_grid` adds foreign keys to the record; a value list has none beyond its columns. */
+                serializer?: components["parameters"]["ValueListSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A record that is not stored, with every default in place. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValueListReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showValueList: {
+        parameters: {
+            query?: {
+                /** @description `value_list_grid` adds foreign keys to the record; a value list has none beyond its columns. */
+                serializer?: components["parameters"]["ValueListSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValueListReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateValueList: {
+        parameters: {
+            query?: {
+                /** @description `value_list_grid` adds foreign keys to the record; a value list has none beyond its columns. */
+                serializer?: components["parameters"]["ValueListSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ValueListUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValueListReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    deleteValueList: {
+        parameters: {
+            query?: {
+                /** @description `value_list_grid` adds foreign keys to the record; a value list has none beyond its columns. */
+                serializer?: components["parameters"]["ValueListSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as deleted. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValueListReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addToValueList: {
+        parameters: {
+            query?: {
+                /** @description `value_list_grid` adds foreign keys to the record; a value list has none beyond its columns. */
+                serializer?: components["parameters"]["ValueListSerializer"];
+            };
+            header?: {
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ListValues"];
+            };
+        };
+        responses: {
+            /** @description The list, and how many values were changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListValuesReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    removeFromValueList: {
+        parameters: {
+            query?: {
+                /** @description `value_list_grid` adds foreign keys to the record; a value list has none beyond its columns. */
+                serializer?: components["parameters"]["ValueListSerializer"];
+            };
+            header?: {
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ListValues"];
+            };
+        };
+        responses: {
+            /** @description The list, and how many values were changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListValuesReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    listListValues: {
+        parameters: {
+            query?: {
+                /** @description Only this value, in any case. `total_count` is 1 when it is on the list, otherwise 0. */
+                value?: components["parameters"]["ListValue"];
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
+                page?: components["parameters"]["Page"];
+                /** @description Records per page. By default `25`. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description `false` returns the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
+                format?: components["parameters"]["Format"];
+            };
+            header?: never;
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of values. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListValuePage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];

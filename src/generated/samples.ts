@@ -324,6 +324,159 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
       "source": "import requests\n\nresponse = requests.delete(\n    \"http://127.0.0.1:3000/api/v1/buyer_fleets/1\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
+  "listValueLists": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/value_lists"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.GET('/value_lists');\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/value_lists\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "createValueList": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/value_lists \\\n  -H 'Content-Type: application/json' \\\n  -d '{\n  \"name\": \"West coast\",\n  \"description\": \"Where we sell solar\",\n  \"values\": [\"90001\", \"97201\"]\n}'"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/value_lists', {\n  body: {\n    name: 'West coast',\n    description: 'Where we sell solar',\n    values: ['90001', '97201'],\n  },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/value_lists\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"name\": \"West coast\",\n        \"description\": \"Where we sell solar\",\n        \"values\": [\"90001\", \"97201\"],\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "newValueList": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/value_lists/new"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.GET('/value_lists/new');\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/value_lists/new\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "showValueList": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/value_lists/1"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.GET('/value_lists/{id}', {\n  params: { path: { id: '1' } },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/value_lists/1\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "updateValueList": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/value_lists/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"description\": null }'"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/value_lists/{id}', {\n  params: { path: { id: '1' } },\n  body: { description: null },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/value_lists/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"description\": None},\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "deleteValueList": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -X DELETE -u public_key:private_key http://127.0.0.1:3000/api/v1/value_lists/1"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.DELETE('/value_lists/{id}', {\n  params: { path: { id: '1' } },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.delete(\n    \"http://127.0.0.1:3000/api/v1/value_lists/1\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "addToValueList": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/value_lists/1/add_values \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"values\": [\"98101\", \"94102\"] }'"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/value_lists/{id}/add_values', {\n  params: { path: { id: '1' } },\n  body: { values: ['98101', '94102'] },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/value_lists/1/add_values\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"values\": [\"98101\", \"94102\"]},\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "removeFromValueList": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/value_lists/1/remove_values \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"values\": [\"98101\", \"94102\"] }'"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/value_lists/{id}/remove_values', {\n  params: { path: { id: '1' } },\n  body: { values: ['98101', '94102'] },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/value_lists/1/remove_values\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"values\": [\"98101\", \"94102\"]},\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "listListValues": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/value_lists/1/values"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.GET('/value_lists/{id}/values', {\n  params: { path: { id: '1' } },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/value_lists/1/values\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
   "listBuyerSuppressions": [
     {
       "lang": "Shell",

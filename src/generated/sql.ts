@@ -576,6 +576,11 @@ export interface SqlTypes {
       token_values: unknown;
       connected_at: Date | null;
       ended_at: Date | null;
+      sub_id: string | null;
+      caller_city: string | null;
+      caller_state: string | null;
+      caller_zip: string | null;
+      caller_country: string | null;
     };
   };
   'calls.find_by_uuid': {
@@ -678,6 +683,8 @@ export interface SqlTypes {
       ended_at: Date | string | null;
       buyer_id: number | string | bigint | null;
       connect_to: string | null;
+      caller_state: string | null;
+      caller_zip: string | null;
       dial: string | object | null;
       lease_until: Date | string | null;
       slots: string | object | null;
@@ -796,6 +803,11 @@ export interface SqlTypes {
       token_values: unknown;
       connected_at: Date | null;
       ended_at: Date | null;
+      sub_id: string | null;
+      caller_city: string | null;
+      caller_state: string | null;
+      caller_zip: string | null;
+      caller_country: string | null;
     };
   };
   'calls.lock_by_uuid': {
@@ -822,6 +834,11 @@ export interface SqlTypes {
       token_values: unknown;
       connected_at: Date | null;
       ended_at: Date | null;
+      sub_id: string | null;
+      caller_city: string | null;
+      caller_state: string | null;
+      caller_zip: string | null;
+      caller_country: string | null;
     };
   };
   'calls.lock_caller_of_offer': {
@@ -939,6 +956,11 @@ export interface SqlTypes {
       token_values: unknown;
       connected_at: Date | null;
       ended_at: Date | null;
+      sub_id: string | null;
+      caller_city: string | null;
+      caller_state: string | null;
+      caller_zip: string | null;
+      caller_country: string | null;
     };
   };
   'calls.read_by_uuid': {
@@ -965,6 +987,11 @@ export interface SqlTypes {
       token_values: unknown;
       connected_at: Date | null;
       ended_at: Date | null;
+      sub_id: string | null;
+      caller_city: string | null;
+      caller_state: string | null;
+      caller_zip: string | null;
+      caller_country: string | null;
     };
   };
   'calls.read_convertible_call': {
@@ -979,6 +1006,12 @@ export interface SqlTypes {
       offer_id: number | null;
       lead_id: number | null;
       token_values: unknown;
+      sub_id: string | null;
+      number_called: number | null;
+      caller_city: string | null;
+      caller_state: string | null;
+      caller_zip: string | null;
+      caller_country: string | null;
       payout: number;
       revenue: number;
       traffic_source_converted: boolean | null;
@@ -2375,6 +2408,9 @@ export interface SqlTypes {
       step: number | null;
       tries: number | null;
       delay_reason: string | null;
+      traffic_source_id: string | null;
+      sub_id: string | null;
+      user_traffic_source_id: string | null;
     };
   };
   'outreach.lock_contacts': {
@@ -2526,6 +2562,9 @@ export interface SqlTypes {
       step: number | null;
       tries: number | null;
       delay_reason: string | null;
+      traffic_source_id: string | null;
+      sub_id: string | null;
+      user_traffic_source_id: string | null;
     };
   };
   'outreach.read_queued_webhook': {
@@ -3333,6 +3372,14 @@ export interface SqlTypes {
       at: Date | null;
       caller_number: number | null;
       traffic_source_id: number | null;
+      user_traffic_source_id: string | null;
+      sub_id: string | null;
+      number_called: number | null;
+      caller_city: string | null;
+      caller_state: string | null;
+      caller_zip: string | null;
+      caller_country: string | null;
+      carrier: string | null;
       payout: number;
       buyer_id: number | null;
       repeat_caller: boolean | null;
@@ -3688,6 +3735,73 @@ export interface SqlTypes {
       list: number | string | bigint | null;
     };
     row: object;
+  };
+  'value_lists.add_values': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+      values: readonly (string)[] | string | null;
+    };
+    row: {
+      changed: number;
+    };
+  };
+  'value_lists.find_members': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      keys: readonly (string)[] | string | null;
+      values: readonly (string)[] | string | null;
+    };
+    row: {
+      place: string;
+    };
+  };
+  'value_lists.find_user_ids': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      place: string;
+      user_traffic_source_id: string | null;
+    };
+  };
+  'value_lists.remove_all_values': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'value_lists.remove_values': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+      values: readonly (string)[] | string | null;
+    };
+    row: {
+      changed: number;
+    };
+  };
+  'value_lists.share_lists': {
+    params: {
+      company_id: number | string | bigint | null;
+      keys: readonly (string)[] | string | null;
+    };
+    row: {
+      key: string;
+    };
+  };
+  'value_lists.users_of_list': {
+    params: {
+      company_id: number | string | bigint | null;
+      key: string | null;
+    };
+    row: {
+      type: string;
+      id: number;
+      name: string | null;
+    };
   };
   'webhooks.claim_alert': {
     params: {

@@ -8,7 +8,7 @@ import { ianaName } from '../time/zone';
 import { excerptOf, resourceOf } from './excerpt';
 import type { OpenApiMetadata } from './express';
 import { requestDocument } from './request-document';
-import { parseFilter, parsePair, splitPairs } from '../tokens/filters';
+import { OPERATORS, parseFilter, parsePair, splitPairs } from '../tokens/filters';
 import { PATTERN_LIMITS } from '../tokens/patterns';
 
 interface Format {
@@ -76,9 +76,7 @@ export const FORMATS: Record<string, Format> = {
   'token-filter': {
     type: 'string',
     validate: (value: string) => parseFilter(value) !== undefined,
-    allowed:
-      'must be key:value; the value may begin with >=, <=, > or < and a number,' +
-      ` with !=, in, not in, or =~ and ${PATTERN_LIMITS}`,
+    allowed: `must be ${OPERATORS}. A regular expression is ${PATTERN_LIMITS}`,
   },
   'time-range': {
     type: 'string',

@@ -10,7 +10,11 @@ import {
   type ActionRow,
   type CompiledSchedule,
 } from '../schedules/engine/plan';
+import { areaOf, countryOf } from '../phone/area-codes';
+import { foundFor, setFound, type Found } from '../tokens/filter-lookups';
+import { needsOf } from '../tokens/filter-needs';
 import type { TokenSource } from '../tokens/substitute';
+import { lookUpForFilters } from '../value-lists/look-up';
 import { leadTokens } from '../tokens/system';
 import {
   findSuppressions,
@@ -43,6 +47,8 @@ interface Loaded {
   /** By `recordKey`. */
   schedules: ReadonlyMap<string, CompiledSchedule>;
   offers: ReadonlyMap<string, OfferRow>;
+  /** What filters need to be looked up; by the id of the lead. Filled when all else is loaded. */
+  found: Map<string, Found>;
   /** Numbers of each company. */
   numbers: ReadonlyMap<string, readonly OwnNumber[]>;
   /** By the id of the lead. */
@@ -58,16 +64,35 @@ interface Loaded {
 export class OutreachContext {
   readonly now: Date;
   /** The buyer that a due callback is connected to, by the id of the lead. */
-  private readonly buyers: ReadonlyMap<string, Candidate | undefined>;
+  private buyers: ReadonlyMap<string, Candidate | undefined> = new Map();
 
   constructor(private readonly loaded: Loaded) {
     this.now = loaded.now;
+  }
+
+  /** Looks up what the filters of actions and buyers need, before any is judged. */
+  async lookUp(sql: Sql, leads: readonly DueLead[]): Promise<this> {
+    const { candidates, found } = this.loaded;
+    const deciding = leads.map((lead) => ({
+      company_id: lead.company_id,
+      tokens: this.tokensOf(lead),
+      needs: {
+        ...needsOf([
+          ...(this.scheduleOf(lead)?.row.actions ?? []).map(({ token_filters }) => token_filters),
+          ...(candidates.get(lead) ?? []).map((buyer) => buyer.record_token_filter_list),
+        ]),
+        user_traffic_source_id: false,
+      },
+    }));
+    await lookUpForFilters(sql, deciding);
+    deciding.forEach(({ tokens }, place) => found.set(leads[place]!.id, foundFor(tokens)!));
     this.buyers = new Map(
-      [...loaded.candidates].map(([lead, candidates]) => {
-        const facts = { now: loaded.now, tokens: this.tokensOf(lead) };
-        return [lead.id, availableInOrder(candidates, facts)[0]];
+      [...candidates].map(([lead, of_lead]) => {
+        const facts = { now: this.now, tokens: this.tokensOf(lead) };
+        return [lead.id, availableInOrder(of_lead, facts)[0]];
       }),
     );
+    return this;
   }
 
   scheduleOf(lead: Pick<DueLead, 'company_id' | 'schedule_id'>): CompiledSchedule | undefined {
@@ -111,7 +136,7 @@ export class OutreachContext {
   /** The tokens of a lead that is contacted from `service_number`; by default from its own. */
   tokensOf(lead: DueLead, service_number = this.serviceNumberOf(lead)): TokenSource {
     const calls = this.loaded.calls.get(lead.id);
-    return leadTokens(lead.data, {
+    const tokens = leadTokens(lead.data, {
       caller_id: `+${lead.caller_number}`,
       service_number: service_number && `+${service_number.number}`,
       offer_name: this.offerOf(lead)?.name,
@@ -122,7 +147,17 @@ export class OutreachContext {
       payout: lead.payout,
       previous_buyer_fleet_ids: lead.buyer_fleet ? [lead.buyer_fleet] : [],
       calls_last: calls?.calls_last ?? { 1: 0, 7: 0, 30: 0, 90: 0 },
+      origin: {
+        traffic_source_id: lead.traffic_source_id,
+        user_traffic_source_id: lead.user_traffic_source_id ?? '',
+        sub_id: lead.sub_id,
+        country: countryOf(Number(lead.caller_number)),
+        area: areaOf(lead.caller_number),
+      },
     });
+    const found = this.loaded.found.get(lead.id);
+    if (found) setFound(tokens, found);
+    return tokens;
   }
 
   private serviceNumberOf({ company_id, dial_number_id, sms_number_id }: DueLead) {
@@ -196,8 +231,9 @@ export async function openContext(
   const to_connect = leads.filter(
     (lead) => isCallbackDue(lead, now) && !dialActionOf(scheduleOf(lead)),
   );
-  return new OutreachContext({
+  const context = new OutreachContext({
     now,
+    found: new Map(),
     schedules,
     offers,
     numbers,
@@ -208,6 +244,7 @@ export async function openContext(
     ),
     candidates: await loadBuyers(sql, to_connect, now),
   });
+  return context.lookUp(sql, leads);
 }
 
 const isCallbackDue = ({ callback_at, offer_id }: DueLead, now: Date): boolean =>

@@ -50,6 +50,9 @@ export interface DueLead extends LeadKey {
   /** How often the current action was tried without success. */
   tries: number;
   delay_reason: string | null;
+  traffic_source_id: string | null;
+  sub_id: string | null;
+  user_traffic_source_id: string | null;
 }
 
 /** Locks those of the leads that are still claimed under the id, in the order of `keys`. */

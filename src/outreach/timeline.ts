@@ -5,6 +5,8 @@ import type { Deps } from '../deps';
 import { notFound } from '../errors';
 import type { Handlers } from '../http/handlers';
 import { eligibility } from '../routing/engine/eligibility';
+import { needsOf } from '../tokens/filter-needs';
+import { lookUpForFilters } from '../value-lists/look-up';
 import { ianaName } from '../time/zone';
 import { timelineOf } from './build-timeline';
 import { openContext, type OutreachContext } from './context';
@@ -30,9 +32,10 @@ export const leadTimeline = ({ clock, carrier, mailer, config }: Deps) =>
       const now = clock();
       const { lead, contact, outreach } = await loadLead(db, params.id, now);
       const candidates = await visibleCandidates(db, lead, now);
-      const buyers = candidates.map((candidate) =>
-        eligibility(candidate, { now, tokens: outreach.tokensOf(lead) }),
-      );
+      const tokens = outreach.tokensOf(lead);
+      const needs = needsOf(candidates.map((candidate) => candidate.record_token_filter_list));
+      await lookUpForFilters(db.sql, [{ company_id: db.company_id, tokens, needs }]);
+      const buyers = candidates.map((candidate) => eligibility(candidate, { now, tokens }));
       const reason = await unavailability(db, lead, {
         contact,
         outreach,

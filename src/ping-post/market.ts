@@ -3,7 +3,7 @@ import type { Statements } from '../db/tenant';
 import { notFound } from '../errors';
 import type { RouteFacts } from '../routing/engine/route';
 import { loadRouting } from '../routing/load-routing';
-import { routeFacts } from '../routing/route-facts';
+import { NO_ORIGIN, routeFacts } from '../routing/route-facts';
 import { newSeed } from '../routing/seed';
 import type { Data } from '../tokens/lead-data';
 import { forwardingNumber, loadBids, type Bid } from './ping-record';
@@ -30,6 +30,9 @@ export interface Sale {
   offer_id: number;
   caller_number: number;
   traffic_source_id: number | null;
+  sub_id: string | null;
+  /** How many buyers the carrier of the installation rings at once. */
+  max_legs: number;
   tokens: Data;
   /** Only these buyers; all buyers of the offer if absent. */
   allowed?: readonly number[];
@@ -48,18 +51,20 @@ const STATUSES = {
 /** Loads what decides who gets a seller's call, or why there is no buyer. */
 export async function openMarket(
   db: Statements,
-  { offer_id, caller_number, traffic_source_id, tokens, allowed }: Sale,
+  { offer_id, caller_number, traffic_source_id, sub_id, max_legs, tokens, allowed }: Sale,
   now: Date,
 ): Promise<Market | NoBuyer> {
   const source = { offer_id: String(offer_id) };
   const found = await loadRouting(db, { source, number: caller_number, now });
   if (!found) throw notFound();
   const { facts } = found;
-  const asked = routeFacts(facts, {
+  const asked = await routeFacts(db, found, {
     now,
     seed: newSeed(),
     caller_number,
     tokens: { ...facts.lead?.data, ...tokens },
+    origin: { ...NO_ORIGIN, traffic_source_id, sub_id },
+    max_legs,
     tried: new Set(),
   });
   if (asked.refused)

@@ -23,6 +23,8 @@ interface Selling {
   webhook: SellersEndpoint;
   /** The network of the sender. */
   from: string;
+  /** How many buyers the carrier of the installation rings at once. */
+  max_legs: number;
   now: Date;
   /** Whether the seller forwards the call at once. */
   posted: boolean;
@@ -35,14 +37,20 @@ interface Selling {
 export async function ping(
   db: Db,
   sent: Schemas['PostRequest'],
-  { webhook, from, now, posted }: Selling,
+  { webhook, from, max_legs, now, posted }: Selling,
 ): Promise<Sold> {
   const request = await readRequest(db, sent, webhook);
   const caller_number = requireCaller(request);
   if (request.endpoint.paused) return unsold(PAUSED);
   if (caller_number === null) return unsold(INVALID);
   const { offer_id, sells_to } = request.endpoint;
-  const sale = { ...request, caller_number, offer_id, ...(sells_to && { allowed: sells_to }) };
+  const sale = {
+    ...request,
+    caller_number,
+    offer_id,
+    max_legs,
+    ...(sells_to && { allowed: sells_to }),
+  };
   const market = await openMarket(db, sale, now);
   if ('status' in market) return unsold(market);
   return db.statements(async (tx) => {
@@ -64,7 +72,7 @@ interface Choice {
 async function record(
   db: Statements,
   { market, chosen, request, caller_number }: Choice,
-  { from, now, posted }: Omit<Selling, 'webhook'>,
+  { from, now, posted }: Pick<Selling, 'from' | 'now' | 'posted'>,
 ): Promise<Sold> {
   const { endpoint, tokens, traffic_source_id, sub_id } = request;
   const { number } = market;

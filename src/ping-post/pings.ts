@@ -18,6 +18,8 @@ interface Posting {
   webhook: SellersEndpoint;
   /** The network of the sender. */
   from: string;
+  /** How many buyers the carrier of the installation rings at once. */
+  max_legs: number;
   now: Date;
 }
 
@@ -30,11 +32,16 @@ const pingAlone: Action<Schemas['PingRequest'], PingReply> = async (db, body, po
  * Pings and posts, with which sellers of calls ask for a buyer. Locks are taken in this order: the
  * ping, caps of groups, caps of buyers.
  */
-export const pings = ({ clock }: Deps) => {
+export const pings = ({ clock, carrier }: Deps) => {
   const handler =
     <Body, Reply>(action: Action<Body, Reply>) =>
     ({ db, body, webhook, ip }: Request<Body>) =>
-      action(db, body ?? ({} as Body), { webhook: webhook!, from: networkOf(ip), now: clock() });
+      action(db, body ?? ({} as Body), {
+        webhook: webhook!,
+        from: networkOf(ip),
+        max_legs: carrier.max_legs,
+        now: clock(),
+      });
   const post: Action<Schemas['PostRequest'], PostReply> = postPing;
   return {
     pingInboundWebhook: handler(pingAlone),

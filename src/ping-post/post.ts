@@ -23,6 +23,8 @@ interface Posting {
   webhook: SellersEndpoint;
   /** The network of the sender. */
   from: string;
+  /** How many buyers the carrier of the installation rings at once. */
+  max_legs: number;
   now: Date;
 }
 
@@ -34,12 +36,12 @@ interface Posting {
 export async function postPing(
   db: Db,
   sent: Schemas['PostRequest'],
-  { webhook, from, now }: Posting,
+  { webhook, from, max_legs, now }: Posting,
 ): Promise<PostReply> {
   const request = await readRequest(db, sent, webhook);
   const { ping_id } = request;
   if (ping_id === undefined)
-    return replyTo(await ping(db, sent, { webhook, from, now, posted: true }));
+    return replyTo(await ping(db, sent, { webhook, from, max_legs, now, posted: true }));
   if (request.caller_number === null) return rejected(INVALID);
   const named = parse(ping_id);
   return db.statements(async (tx) => {
@@ -60,7 +62,7 @@ export async function postPing(
     const is_valid = before && (pinged.call_uuid !== null || new Date(before.expires_at) > now);
     if (is_valid && before.ping_id === ping_id) return accepted(before, pinged.call_uuid);
     const allowed = named.buyer_id === undefined ? pinged.buyer_ids : [named.buyer_id];
-    const answer = await answerPost(tx, { request, pinged, ping_id, allowed, from, now });
+    const answer = await answerPost(tx, { request, pinged, ping_id, allowed, from, max_legs, now });
     if ('status' in answer) return rejected(answer);
     const { tokens, sub_id } = request;
     await saveAnswer(tx, pinged.id, { answer, tokens, sub_id });
@@ -102,6 +104,7 @@ interface Post {
   /** The buyers that the `ping_id` stands for. */
   allowed: readonly number[];
   from: string;
+  max_legs: number;
   now: Date;
 }
 
@@ -128,14 +131,14 @@ async function answerPost(db: Statements, post: Post): Promise<PostAnswer | NoBu
 
 async function chooseAgain(
   db: Statements,
-  { request, pinged, ping_id, allowed, from, now }: Post,
+  { request, pinged, ping_id, allowed, from, max_legs, now }: Post,
   expires_at: Date,
 ): Promise<PostAnswer | NoBuyer> {
   const { offer_id, caller_number } = pinged;
   const tokens = { ...pinged.token_values, ...request.tokens };
   const { sells_to } = request.endpoint;
   const sold = sells_to ? allowed.filter((id) => sells_to.includes(id)) : allowed;
-  const market = await openMarket(db, { ...pinged, tokens, allowed: sold }, now);
+  const market = await openMarket(db, { ...pinged, max_legs, tokens, allowed: sold }, now);
   if ('status' in market) return market;
   const { endpoint } = request;
   await limitHolds(db, { endpoint, from, caller_number, now, replaces: pinged.id });

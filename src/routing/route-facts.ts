@@ -1,7 +1,12 @@
-import { leadTokens } from '../tokens/system';
+import { areaOf, countryOf } from '../phone/area-codes';
+import { leadTokens, type Origin } from '../tokens/system';
+import type { Statements } from '../db/tenant';
+import { needsOf } from '../tokens/filter-needs';
+import { lookUpForFilters } from '../value-lists/look-up';
 import type { CallFacts } from './caller-facts';
 import type { Refused } from './engine/eligibility';
 import type { RouteFacts } from './engine/route';
+import type { RoutingContext } from './load-routing';
 import type { PreDialVetoes } from './pre-dial-webhooks';
 
 function refusedBy(facts: CallFacts): Refused | undefined {
@@ -22,6 +27,42 @@ function refusedBy(facts: CallFacts): Refused | undefined {
   return offer.paused ? { reason: 'offer_paused', message: 'the offer is paused' } : undefined;
 }
 
+/** Where a call comes from, as it is recorded. */
+export interface CallOrigin {
+  traffic_source_id: number | null;
+  sub_id: string | null;
+  /** E.164 without the plus. */
+  number_called: number | null;
+  /** What the carrier says of the caller. */
+  caller_city: string | null;
+  caller_state: string | null;
+  caller_zip: string | null;
+  caller_country: string | null;
+}
+
+/** The origin of a call of which nothing is known. */
+export const NO_ORIGIN: CallOrigin = {
+  traffic_source_id: null,
+  sub_id: null,
+  number_called: null,
+  caller_city: null,
+  caller_state: null,
+  caller_zip: null,
+  caller_country: null,
+};
+
+/** Where a call comes from, for its tokens. */
+export const originOf = (call: CallOrigin, caller_number: number | null): Origin => ({
+  traffic_source_id: call.traffic_source_id,
+  sub_id: call.sub_id,
+  number_called: call.number_called === null ? undefined : `+${call.number_called}`,
+  city: call.caller_city,
+  state: call.caller_state,
+  zip: call.caller_zip,
+  country: call.caller_country ?? countryOf(caller_number),
+  area: areaOf(caller_number),
+});
+
 /** The call that is routed. */
 export interface CallToRoute {
   now: Date;
@@ -29,23 +70,56 @@ export interface CallToRoute {
   /** E.164 without the plus; null when it is withheld. */
   caller_number: number | null;
   tokens: Record<string, unknown>;
+  origin: CallOrigin;
+  /** How many buyers ring at once for the call, by `maxLegsOf` the carrier it comes by. */
+  max_legs: number;
   /** Buyers that were dialed for the call before. */
   tried: ReadonlySet<number>;
   /** The verdicts of pre-dial webhooks. */
   vetoes?: PreDialVetoes | undefined;
 }
 
+/**
+ * The facts that decide where a call goes, with what the filters of its candidates and of webhooks
+ * need from the database.
+ */
+export async function routeFacts(
+  db: Statements,
+  { facts, candidates, webhooks }: RoutingContext,
+  call: CallToRoute,
+): Promise<RouteFacts> {
+  const asked = plainRouteFacts(facts, call);
+  await lookUpForFilters(db.sql, [
+    {
+      company_id: db.company_id,
+      tokens: asked.tokens,
+      needs: needsOf(filterLists(candidates, webhooks)),
+      traffic_source_id: call.origin.traffic_source_id,
+    },
+  ]);
+  return asked;
+}
+
+function* filterLists(
+  candidates: RoutingContext['candidates'],
+  webhooks: RoutingContext['webhooks'],
+): Generator<readonly string[]> {
+  for (const { record_token_filter_list } of candidates) yield record_token_filter_list;
+  for (const { token_filters } of webhooks) yield token_filters;
+}
+
 /** The facts that decide where a call goes. Pure. */
-export function routeFacts(
+export function plainRouteFacts(
   facts: CallFacts,
-  { now, seed, caller_number, tokens, tried, vetoes }: CallToRoute,
+  { now, seed, caller_number, tokens, origin, max_legs, tried, vetoes }: CallToRoute,
 ): RouteFacts {
   const { offer, paid } = facts;
   const previous = facts.previous_buyer_id ?? undefined;
   return {
     now,
     seed,
-    tokens: tokensOf(facts, caller_number, tokens),
+    tokens: tokensOf(facts, { caller_number, tokens, origin }),
+    max_legs,
     tried,
     vetoed: vetoes?.verdicts,
     refused: refusedBy(facts),
@@ -62,8 +136,7 @@ export function routeFacts(
 
 const tokensOf = (
   { offer, previous_fleets, calls_last }: CallFacts,
-  caller_number: number | null,
-  tokens: Record<string, unknown>,
+  { caller_number, tokens, origin }: Pick<CallToRoute, 'caller_number' | 'tokens' | 'origin'>,
 ) =>
   leadTokens(tokens, {
     caller_id: caller_number === null ? '' : `+${caller_number}`,
@@ -76,4 +149,5 @@ const tokensOf = (
     payout: '0',
     previous_buyer_fleet_ids: previous_fleets,
     calls_last,
+    origin: originOf(origin, caller_number),
   });

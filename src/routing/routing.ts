@@ -22,7 +22,7 @@ type Body = Schemas['RoutingSimulationCreate'];
 type Change = Schemas['SimulatedChange'];
 
 /** What would come of calls under other settings. */
-export const routing = ({ clock }: Deps) =>
+export const routing = ({ clock, carrier }: Deps) =>
   ({
     simulateRouting: async ({ body, db }) => {
       const now = clock();
@@ -37,6 +37,7 @@ export const routing = ({ clock }: Deps) =>
         synthetic,
         changes,
         seed: body.seed || undefined,
+        max_legs: carrier.max_legs,
         now,
       });
       return {

@@ -1,6 +1,7 @@
 import type { Schemas } from '../contract';
 import { resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
+import { requireValueLists } from '../value-lists/require-lists';
 import { Prisma } from '../generated/prisma/client';
 import { HttpProblem, type FieldFaults, fault, invalid } from '../errors';
 import { refusedHeaders } from '../egress/refused-headers';
@@ -59,6 +60,7 @@ export async function actionRow(
   // Fields of the earlier kind are dropped.
   const row: Row = { ...(kind_changed ? without(before, allowed(sent)) : before), ...sent };
   requireKind(row, allow_networks);
+  await requireValueLists(db, token_filter_list, 'token_filter_list');
   // Locked, so that parallel actions without a position get different ones.
   const schedule_id = await reference(db, row.schedule_id!, 'schedule_id', 'UPDATE');
   const to_schedule_id = row.to_schedule_id

@@ -13,6 +13,8 @@ export interface CarrierCall {
   /** A number of the company. */
   to: string;
   caller_city: string | undefined;
+  caller_state: string | undefined;
+  caller_zip: string | undefined;
   vetoes?: PreDialVetoes | undefined;
 }
 
@@ -22,7 +24,7 @@ export interface CarrierCall {
  */
 export async function receiveCall(
   db: Db,
-  { call_sid, from = '', to, caller_city, vetoes }: CarrierCall,
+  { call_sid, from = '', to, vetoes, ...caller }: CarrierCall,
   now: Date,
 ): Promise<Begun | PreDialCheckRequired | undefined> {
   const number_called = await callerNumber(db, to, 'To');
@@ -34,7 +36,9 @@ export async function receiveCall(
     carrier: 'twilio',
     call_sid,
     caller_number,
-    caller_city: caller_city || null,
+    caller_city: caller.caller_city || null,
+    caller_state: caller.caller_state || null,
+    caller_zip: caller.caller_zip || null,
     number_called,
     sub_id: null,
     tokens: {},

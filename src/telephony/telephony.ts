@@ -77,7 +77,9 @@ const inboundCalls = ({ clock, config, request, pepper }: Deps) => {
         call_sid: body.CallSid,
         from: body.From,
         to: body.To,
-        caller_city: body.CallerCity,
+        caller_city: body.CallerCity ?? body.FromCity,
+        caller_state: body.CallerState ?? body.FromState,
+        caller_zip: body.CallerZip ?? body.FromZip,
       };
       const begun = await withPreDialChecks(db, edges, (vetoes) =>
         receiveCall(db, { ...call, vetoes }, clock()),

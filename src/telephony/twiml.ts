@@ -32,8 +32,6 @@ export interface TwimlContext {
   unanswered: boolean;
 }
 
-/** The carrier accepts no more nouns in one <Dial>. */
-export const MAX_LEGS = 10;
 /** The shortest and the longest ring time that the carrier accepts. */
 const RING_SECONDS = { min: 5, max: 600 };
 const VOICEMAIL_SECONDS = 120;
@@ -102,14 +100,7 @@ function dialOf(dial: readonly DialedLeg[], { urls, number_called }: TwimlContex
     timeLimit: DIAL_LIMIT_SECONDS,
     answerOnBridge: true,
   };
-  return element(
-    'Dial',
-    of_dial,
-    dial
-      .slice(0, MAX_LEGS)
-      .map((leg) => legOf(leg, urls))
-      .join(''),
-  );
+  return element('Dial', of_dial, dial.map((leg) => legOf(leg, urls)).join(''));
 }
 
 /**

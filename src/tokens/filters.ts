@@ -1,17 +1,35 @@
+import { isMember } from './filter-lookups';
+import { isFormatted, isNumeric, keyFor, numberIn } from './filter-values';
 import { isAllowedPattern, matchesPattern } from './patterns';
 import type { TokenSource } from './substitute';
 
-export type FilterOperator = '=' | '!=' | '>=' | '<=' | '>' | '<' | '=~' | 'in' | 'not in';
+/** The operators, one spelling of each. */
+export type FilterOperator =
+  '=' | '!=' | '>=' | '<=' | '>' | '<' | '=~' | '!~' | 'in' | 'not in' | 'in_list' | 'not in_list';
 
 export interface TokenFilter {
   name: string;
   operator: FilterOperator;
+  /** Of `in` and `not in` the whole list as it is written. */
   operand: string;
 }
 
+/** The operators with what may follow them, for errors and documents. */
+export const OPERATORS =
+  'key:value, or key: and an operator: == or != and a text; >=, <=, > or < and a number;' +
+  ' =~ or !~ and a regular expression; in or not in and values separated by commas,' +
+  ' with or without brackets; in_list or not in_list and the name of a value list';
+
 const NAME = /^[a-z0-9_]{1,100}$/;
-const OPERAND = /^(>=|<=|!=|=~|>|<|not in\b|in\b)?\s*((?:\S[^]*)?)$/;
-const NUMERIC = new Set<FilterOperator>(['>=', '<=', '>', '<']);
+/** Longer operators first, so that none is taken for the beginning of another. */
+const SYMBOL = /^(?:>=|<=|==|=~|!=|!~|>|<|=)/;
+const SYMBOLS: Record<string, FilterOperator> = { '==': '=', '=': '=' };
+const WORD = /^(not\s+|not_)?(in_list|in)(?=\s|[[(])\s*/i;
+/** Characters that no value begins with, but operators of other systems: <>, =>, ~, !, ^=, &&. */
+const UNKNOWN_SYMBOL = /^(?:[=!<>~]|[*^$&|]{1,2}=|&&|\|\|)/;
+/** Operators of other systems in words. A text that begins with one can be written after ==. */
+const UNKNOWN_WORD =
+  /^(?:between|contains|includes|excludes|like|ilike|matches|equals|starts[ _]with|begins[ _]with|ends[ _]with|in_list|not|not_in|not_in_list|is[ _](?:not|null|empty|blank|in))(?=\s|[[(]|$)/i;
 
 /** Splits `key:value` at its first colon; undefined when the key is not a token name. */
 export function parsePair(pair: string): [string, string] | undefined {
@@ -25,81 +43,160 @@ export const pairTokens = (pairs: readonly string[]): Record<string, string> =>
   Object.fromEntries(pairs.flatMap((pair) => [parsePair(pair)].filter((one) => one !== undefined)));
 
 /**
- * Reads a filter such as `age:>=18` or `state:in CA,NV`. Undefined when it is malformed: without a
- * key, a comparison with something other than a number, or a regular expression beyond the limits.
+ * Reads a filter such as `age:>=18`, `state:in CA,NV` or `state:NOT IN (CA, NV)`. Undefined when
+ * it is not understood: without a key, with another operator, with an operator that lacks what
+ * must follow it, or with a regular expression beyond the limits.
  */
 export function parseFilter(filter: string): TokenFilter | undefined {
   const parsed = splitFilter(filter);
-  return parsed?.operator === '=~' && !isAllowedPattern(parsed.operand) ? undefined : parsed;
+  const has_pattern = parsed?.operator === '=~' || parsed?.operator === '!~';
+  return has_pattern && !isAllowedPattern(parsed.operand) ? undefined : parsed;
 }
 
 /** The regular expression of a filter, if it has one. */
 export function patternOf(filter: string): string | undefined {
   const parsed = splitFilter(filter);
-  return parsed?.operator === '=~' ? parsed.operand : undefined;
+  return parsed?.operator === '=~' || parsed?.operator === '!~' ? parsed.operand : undefined;
 }
 
-function splitFilter(filter: string): TokenFilter | undefined {
+/** The same without the limits of regular expressions: stored filters were checked before. */
+export function splitFilter(filter: string): TokenFilter | undefined {
   const pair = parsePair(filter);
   if (!pair) return undefined;
-  const [, symbol, operand = ''] = OPERAND.exec(pair[1].trim()) ?? [];
-  const operator = (symbol ?? '=') as FilterOperator;
-  if (NUMERIC.has(operator) && !/^-?\d+(\.\d+)?$/.test(operand)) return undefined;
-  return { name: pair[0], operator, operand };
+  const [name, text] = [pair[0], pair[1].trim()];
+  const symbol = SYMBOL.exec(text)?.[0];
+  if (symbol !== undefined)
+    return bySymbol(name, SYMBOLS[symbol] ?? (symbol as FilterOperator), text.slice(symbol.length));
+  const word = WORD.exec(text);
+  if (word) return byWord(name, word, text.slice(word[0].length));
+  if (UNKNOWN_SYMBOL.test(text) || UNKNOWN_WORD.test(text)) return undefined;
+  return { name, operator: '=', operand: text };
 }
 
-/** A number in a token; very large and very small ones are written with an exponent. */
-const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
+const NUMERIC: ReadonlySet<FilterOperator> = new Set<FilterOperator>(['>=', '<=', '>', '<']);
+
+function bySymbol(name: string, operator: FilterOperator, rest: string): TokenFilter | undefined {
+  const operand = rest.trim();
+  if (operator === '=~' || operator === '!~') return { name, operator, operand };
+  // What follows is another operator, such as in <>, => or ===.
+  if (/^[=<>~]/.test(rest)) return undefined;
+  if (NUMERIC.has(operator)) return isNumeric(operand) ? { name, operator, operand } : undefined;
+  return { name, operator, operand: unquoted(operand) };
+}
+
+function byWord(name: string, [, not, word]: RegExpExecArray, rest: string) {
+  const kind = word!.toLowerCase() as 'in' | 'in_list';
+  const operator: FilterOperator = not ? `not ${kind}` : kind;
+  const operand = unbracketed(rest.trim());
+  if (operand === undefined) return undefined;
+  if (kind === 'in_list') {
+    const list = unquoted(operand);
+    return list ? { name, operator, operand: list } : undefined;
+  }
+  return listed(operand).length > 0 ? { name, operator, operand } : undefined;
+}
+
+const BRACKETS: Record<string, string> = { '[': ']', '(': ')' };
+
+/** Undefined when a bracket is not closed at the end. */
+function unbracketed(text: string): string | undefined {
+  const close = BRACKETS[text.charAt(0)];
+  if (close === undefined) return text;
+  return text.endsWith(close) ? text.slice(1, -1).trim() : undefined;
+}
+
+function unquoted(text: string): string {
+  const quote = text.charAt(0);
+  const is_quoted = text.length > 1 && (quote === '"' || quote === "'") && text.endsWith(quote);
+  return is_quoted ? text.slice(1, -1).trim() : text;
+}
+
+/** The values of a list, separated by commas or bars; those in quotes may contain either. */
+const listed = (text: string): string[] =>
+  (text.match(/\s*(?:"[^"]*"|'[^']*')\s*(?=[,|]|$)|[^,|]+/g) ?? [])
+    .map((value) => unquoted(value.trim()))
+    .filter(Boolean);
 
 /**
- * A filter as a predicate of tokens; undefined when it is malformed. An unknown token is blank:
- * `state:!=CA`, `state:not in CA` and `state:` hold for it. Case is ignored except in a regular
- * expression, which may match anywhere in the first 1,000 characters of the value.
+ * A filter as a predicate of tokens; undefined when it is not understood. An unknown token is
+ * blank: `state:!=CA`, `state:not in CA`, `state:!~^C` and `state:` hold for it. Case is ignored
+ * except in a regular expression, which may match anywhere in the first 1,000 characters of the
+ * value. What `in_list` needs must have been looked up (filter-lookups.ts).
  */
 export function compileFilter(filter: string): ((tokens: TokenSource) => boolean) | undefined {
   const parsed = splitFilter(filter);
   if (!parsed) return undefined;
   const { name, operator, operand } = parsed;
-  if (operator === '=~') return (tokens) => matchesPattern(operand, tokens(name) ?? '', tokens);
-  const holds = condition(operator, operand);
-  return (tokens) => holds(tokens(name) ?? '');
-}
-
-/** Whether all filters hold for these tokens; a malformed one holds for none. */
-export const passesFilters = (filters: readonly string[], tokens: TokenSource): boolean =>
-  filters.every((filter) => compileFilter(filter)?.(tokens) ?? false);
-
-function condition(
-  operator: Exclude<FilterOperator, '=~'>,
-  operand: string,
-): (value: string) => boolean {
-  const wanted = folded(operand);
-  const listed = new Set(operand.split(/[,|]/).map(folded).filter(Boolean));
-  const number = Number(operand);
   switch (operator) {
-    case '=':
-      return (value) => folded(value) === wanted;
-    case '!=':
-      return (value) => folded(value) !== wanted;
-    case 'in':
-      return (value) => listed.has(folded(value));
-    case 'not in':
-      return (value) => !listed.has(folded(value));
-    case '>=':
-      return numeric((value) => value >= number);
-    case '<=':
-      return numeric((value) => value <= number);
-    case '>':
-      return numeric((value) => value > number);
-    case '<':
-      return numeric((value) => value < number);
+    case '=~':
+      return (tokens) => matchesPattern(operand, tokens(name) ?? '', tokens) === true;
+    case '!~':
+      // Undefined, neither true nor false, when the steps of the decision are used up.
+      return (tokens) => matchesPattern(operand, tokens(name) ?? '', tokens) === false;
+    case 'in_list':
+      return (tokens) => isMember(tokens, operand, tokens(name) ?? '');
+    case 'not in_list':
+      return (tokens) => !isMember(tokens, operand, tokens(name) ?? '');
+    default: {
+      const holds = condition(name, operator, operand);
+      return (tokens) => holds(tokens(name) ?? '');
+    }
   }
 }
 
-const folded = (text: string): string => text.trim().toLowerCase();
+/** Whether all filters hold for these tokens; one that is not understood holds for none. */
+export const passesFilters = (filters: readonly string[], tokens: TokenSource): boolean =>
+  filters.every((filter) => compileFilter(filter)?.(tokens) ?? false);
 
-const numeric = (compare: (value: number) => boolean) => (value: string) =>
-  NUMBER.test(value.trim()) && compare(Number(value));
+type Compared = Exclude<FilterOperator, '=~' | '!~' | 'in_list' | 'not in_list'>;
+type Condition = (value: string) => boolean;
+
+function condition(name: string, operator: Compared, operand: string): Condition {
+  switch (operator) {
+    case '=':
+      return isOneOf(name, [operand]);
+    case '!=':
+      return not(isOneOf(name, [operand]));
+    case 'in':
+      return isOneOf(name, listed(operand));
+    case 'not in':
+      return not(isOneOf(name, listed(operand)));
+    case '>=':
+      return numeric(operand, (value, number) => value >= number);
+    case '<=':
+      return numeric(operand, (value, number) => value <= number);
+    case '>':
+      return numeric(operand, (value, number) => value > number);
+    case '<':
+      return numeric(operand, (value, number) => value < number);
+  }
+}
+
+const not =
+  (holds: Condition): Condition =>
+  (value) =>
+    !holds(value);
+
+/** Texts are equal without regard to case; $1,000.00 and 1000 are equal as numbers. */
+function isOneOf(name: string, wanted: readonly string[]): Condition {
+  const key = keyFor(name);
+  const keys = new Set(wanted.map(key));
+  const numbers = new Set(wanted.map(numberIn).filter((number) => number !== undefined));
+  const formatted = new Set(wanted.filter(isFormatted).map(numberIn));
+  return (value) => {
+    if (keys.has(key(value))) return true;
+    const number = numbers.size > 0 ? numberIn(value) : undefined;
+    return number !== undefined && (isFormatted(value) ? numbers : formatted).has(number);
+  };
+}
+
+function numeric(operand: string, compare: (value: number, number: number) => boolean): Condition {
+  const number = numberIn(operand)!;
+  return (value) => {
+    const known = numberIn(value);
+    return known !== undefined && compare(known, number);
+  };
+}
 
 /** Splits `key:value,key2:value2` at commas before a key: values may contain commas. */
 export function splitPairs(text: string): string[] {

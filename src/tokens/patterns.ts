@@ -73,14 +73,18 @@ function compiled(text: string): RE2JS | undefined {
 const steps_left = new WeakMap<TokenSource, number>();
 
 /**
- * Whether a pattern matches anywhere in a value. It does not when the patterns before it have used
- * up the steps of the decision that `tokens` belongs to.
+ * Whether a pattern matches anywhere in a value. Undefined when the patterns before it have used up
+ * the steps of the decision that `tokens` belongs to.
  */
-export function matchesPattern(text: string, value: string, tokens: TokenSource): boolean {
+export function matchesPattern(
+  text: string,
+  value: string,
+  tokens: TokenSource,
+): boolean | undefined {
   const pattern = recall(text) ?? compiledFor(tokens, text);
-  if (!pattern) return false;
+  if (!pattern) return undefined;
   const part = value.length > MAX_VALUE_LENGTH ? value.slice(0, MAX_VALUE_LENGTH) : value;
-  if (!take(tokens, pattern.programSize() * (part.length + 1))) return false;
+  if (!take(tokens, pattern.programSize() * (part.length + 1))) return undefined;
   // A matcher backtracks with a bitmap of instructions and characters; `test` would build an
   // automaton, which may take megabytes for each pattern.
   return pattern.matcher(part).find();

@@ -1,4 +1,22 @@
+import { foundFor } from './filter-lookups';
 import { ownTokens, type TokenSource } from './substitute';
+
+/** Where a call or a lead comes from, apart from what its own data says. */
+export interface Origin {
+  traffic_source_id?: number | string | null | undefined;
+  /** Undefined where it is looked up for the filters that ask for it. */
+  user_traffic_source_id?: string | null | undefined;
+  sub_id?: string | null | undefined;
+  /** + and digits. */
+  number_called?: string | null | undefined;
+  /** What the carrier says of the caller; before it counts what the data of the lead says. */
+  city?: string | null | undefined;
+  state?: string | null | undefined;
+  zip?: string | null | undefined;
+  country?: string | null | undefined;
+  /** What the number itself says: it counts last. */
+  area?: { area_code: string | undefined; state: string | undefined } | undefined;
+}
 
 /** What the service knows of a lead in addition to its data. */
 export interface SystemFacts {
@@ -16,6 +34,7 @@ export interface SystemFacts {
   previous_buyer_fleet_ids: readonly string[];
   /** Calls to and from the number, by days back. */
   calls_last: Readonly<Record<1 | 7 | 30 | 90, number>>;
+  origin?: Origin;
 }
 
 /** Tokens that need a query for the calls of the number. */
@@ -28,14 +47,20 @@ export const CALL_TOKENS = [
   'calls_last_90_days',
 ] as const;
 
-/** The tokens of a lead: its own data first, then the facts of the service. */
+/** Names of which the service alone decides: no data of a lead or a caller replaces them. */
+const ITS_OWN: ReadonlySet<string> = new Set([
+  'traffic_source_id',
+  'user_traffic_source_id',
+  'number_called',
+]);
+
+/** The tokens of a lead or a call: its own data first, then the facts of the service. */
 export function leadTokens(data: Record<string, unknown>, facts: SystemFacts): TokenSource {
   const own = ownTokens(data);
-  const filled = (...names: string[]) => names.map((name) => own(name)?.trim()).find(Boolean);
-  const system: Record<string, () => string | undefined> = {
+  const filled: Filled = (...names) => names.map((name) => own(name)?.trim()).find(Boolean);
+  const system: Facts = {
     caller_id: () => facts.caller_id,
     first_name: () => filled('full_name', 'name')?.split(/\s/)[0],
-    geo_state: () => filled('state_province', 'state'),
     buyer_name: () => facts.buyer_name,
     offer_name: () => facts.offer_name,
     call_uuid: () => facts.call_uuid,
@@ -51,5 +76,62 @@ export function leadTokens(data: Record<string, unknown>, facts: SystemFacts): T
       ]),
     ),
   };
-  return (name) => own(name) ?? (Object.hasOwn(system, name) ? system[name]?.() : undefined);
+  return withOrigin(own, system, facts.origin ?? {});
 }
+
+/** The tokens of a call that has ended: its own, then who called and from where. */
+export function callTokens(
+  data: Record<string, unknown>,
+  { caller_id, ...origin }: Origin & { caller_id: string },
+): TokenSource {
+  const own = ownTokens(data);
+  return withOrigin(own, { caller_id: () => caller_id }, origin);
+}
+
+/** Tokens with the facts of an origin, in the order in which they count. */
+export function withOrigin(own: TokenSource, facts: Facts, origin: Origin): TokenSource {
+  const filled: Filled = (...names) => names.map((name) => own(name)?.trim()).find(Boolean);
+  const lookedUp = () => foundFor(tokens)?.user_traffic_source_id;
+  const system: Facts = { ...facts, ...originFacts(origin, filled, lookedUp) };
+  const tokens: TokenSource = (name) => {
+    const known = Object.hasOwn(system, name) ? system[name] : undefined;
+    if (known && ITS_OWN.has(name)) return known();
+    const value = own(name);
+    return known && !value?.trim() ? (known() ?? value) : value;
+  };
+  return tokens;
+}
+
+type Facts = Record<string, () => string | undefined>;
+type Filled = (...names: string[]) => string | undefined;
+
+/**
+ * Where a call comes from. Of a place, what the lead says counts first, then what the carrier says
+ * of the caller, then the area code.
+ */
+function originFacts(
+  origin: Origin,
+  filled: Filled,
+  lookedUp: () => string | null | undefined,
+): Facts {
+  const { traffic_source_id, user_traffic_source_id, sub_id, number_called, area } = origin;
+  const zip = () =>
+    filled('zip_postal_code', 'zip', 'zip_code', 'postal_code') ?? textOf(origin.zip);
+  return {
+    traffic_source_id: () => textOf(traffic_source_id?.toString()),
+    user_traffic_source_id: () => textOf(user_traffic_source_id ?? lookedUp()),
+    sub_id: () => textOf(sub_id),
+    number_called: () => textOf(number_called),
+    geo_city: () => filled('city') ?? textOf(origin.city),
+    geo_state: () =>
+      filled('state_province', 'state', 'province', 'region') ??
+      textOf(origin.state) ??
+      area?.state,
+    geo_zip: zip,
+    zip,
+    geo_country: () => filled('country') ?? textOf(origin.country),
+    area_code: () => area?.area_code,
+  };
+}
+
+const textOf = (value: string | null | undefined): string | undefined => value?.trim() || undefined;

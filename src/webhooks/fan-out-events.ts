@@ -2,6 +2,8 @@ import type { Statements } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import type { Deps } from '../deps';
 import { pauses } from '../jobs/pauses';
+import { needsOf } from '../tokens/filter-needs';
+import { lookUpForFilters, type Deciding } from '../value-lists/look-up';
 import { insertDeliveries, type NewDelivery } from './insert-deliveries';
 import {
   concerns,
@@ -53,7 +55,9 @@ async function fanOut(db: Statements, { clock, log }: Context): Promise<number> 
   const deliveries: NewDelivery[] = [];
   const pause = pauses();
   for (const batch of batches) {
-    for (const event of batch.events.map(openEvent)) {
+    const events_of = batch.events.map(openEvent);
+    await lookUpForFilters(db.sql, decidingOf(db, batch.webhooks, events_of));
+    for (const event of events_of) {
       const made = batch.webhooks.flatMap((webhook) => deliveriesOf(webhook, event, { log, now }));
       deliveries.push(...made);
       await pause();
@@ -62,6 +66,21 @@ async function fanOut(db: Statements, { clock, log }: Context): Promise<number> 
   await insertDeliveries(db, deliveries, now);
   await db.sql(DELETE_EVENTS, { ids });
   return ids.length;
+}
+
+/** What the filters of webhooks need of the events that concern these. */
+function decidingOf(
+  { company_id }: Statements,
+  webhooks: readonly ActiveWebhook[],
+  events: readonly OpenEvent[],
+): Deciding[] {
+  const all = needsOf(webhooks.map(({ token_filters }) => token_filters));
+  if (all.lists.length === 0) return [];
+  return events.map((event) => {
+    const concerned = webhooks.filter((webhook) => concerns(webhook, event.event));
+    const needs = needsOf(concerned.map(({ token_filters }) => token_filters));
+    return { company_id, tokens: event.tokens, needs: { ...needs, user_traffic_source_id: false } };
+  });
 }
 
 interface Batch {

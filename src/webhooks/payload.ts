@@ -1,4 +1,6 @@
+import { areaOf } from '../phone/area-codes';
 import { ownTokens, type TokenSource } from '../tokens/substitute';
+import { withOrigin, type Origin } from '../tokens/system';
 
 /** Larger bodies are not sent. */
 export const MAX_BODY_BYTES = 20_000;
@@ -62,7 +64,6 @@ export function eventTokens(event: PayloadEvent): TokenSource {
     caller_id: lead.caller_id ?? call.caller_number,
     caller_number: call.caller_number ?? lead.caller_id,
     first_name: firstName(lead.full_name ?? call.name),
-    geo_state: lead.state_province,
     service_number,
     lead_id: lead.id ?? call.lead_id,
     lead_uuid: lead.uuid,
@@ -77,11 +78,30 @@ export function eventTokens(event: PayloadEvent): TokenSource {
     type: event.kind,
     timestamp: event.occurred_at,
   };
-  return ownTokens({
+  const own = ownTokens({
     ...facts,
     ...(lead.data as Fields | undefined),
     ...(call.token_values as Fields | undefined),
   });
+  return withOrigin(own, {}, originOf(lead, call));
+}
+
+/** Where the call of an event comes from, or without a call its lead. */
+function originOf(lead: Fields, call: Fields): Origin {
+  const text = (value: unknown) =>
+    typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+  const number = text(call.caller_number) ?? text(lead.caller_id);
+  return {
+    traffic_source_id: text(call.traffic_source_id) ?? text(lead.traffic_source_id),
+    user_traffic_source_id: text(call.user_traffic_source_id) ?? '',
+    sub_id: text(call.sub_id) ?? text(lead.sub_id),
+    number_called: text(call.number_called),
+    city: text(call.caller_city),
+    state: text(call.caller_state),
+    zip: text(call.caller_zip),
+    country: text(call.caller_country) ?? text(lead.country),
+    area: areaOf(number?.replace(/^\+/, '')),
+  };
 }
 
 const firstName = (name: unknown): string | undefined =>

@@ -3,6 +3,7 @@ import { makerOf } from '../db/makers';
 import type { Db } from '../db/tenant';
 import type { Caller } from '../http/auth/caller';
 import { shownSecret } from '../egress/standard-webhooks';
+import { requireValueLists } from '../value-lists/require-lists';
 import { requireReadable } from './readable-events';
 import { closeQueue, openQueue, wakeQueue } from './queues';
 import { webhookColumns, type WebhookColumns, type WebhookFields } from './webhook-columns';
@@ -72,6 +73,7 @@ async function mergeRow(
   { caller, allow_networks }: Pick<SaveContext, 'caller' | 'allow_networks'>,
 ): Promise<WebhookRow> {
   const columns = webhookColumns(before, fields, allow_networks);
+  await requireValueLists(db, fields.record_token_filter_list, 'record_token_filter_list');
   requireReadable(caller, columns.trigger_type as Schemas['WebhookTriggerType']);
   return { ...columns, ...(await resolveOwner(db, before, { owner_id, owner_type })) };
 }

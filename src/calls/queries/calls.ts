@@ -7,7 +7,8 @@ const CALL = sql`
       c.caller_number::float8 AS caller_number, c.to_number::float8 AS number_called,
       c.offer_id::float8 AS offer_id, c.lead_id::float8 AS lead_id,
       c.traffic_source_id::float8 AS traffic_source_id, c.buyer_id::float8 AS buyer_id,
-      c.round, c.fallback, c.hangup_cause, c.token_values, c.connected_at, c.ended_at
+      c.round, c.fallback, c.hangup_cause, c.token_values, c.connected_at, c.ended_at,
+      c.sub_id, c.caller_city, c.caller_state, c.caller_zip, c.caller_country
     FROM calls c
     WHERE c.company_id = {company_id} AND c.direction = 'inbound' AND c.deleted_at IS NULL`;
 

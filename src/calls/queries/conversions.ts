@@ -11,6 +11,12 @@ export const READ_CONVERTIBLE_CALL = statement(
       c.offer_id::float8 AS offer_id,
       c.lead_id::float8 AS lead_id,
       c.token_values,
+      c.sub_id,
+      c.to_number::float8 AS number_called,
+      c.caller_city,
+      c.caller_state,
+      c.caller_zip,
+      c.caller_country,
       c.payout::float8 AS payout,
       c.revenue::float8 AS revenue,
       c.traffic_source_converted,
@@ -33,7 +39,14 @@ export const READ_CONVERTIBLE_CALL = statement(
     WHERE c.company_id = {company_id} AND c.id = {call_id}::bigint`,
   {
     prepared: true,
-    nullable: ['caller_number', 'traffic_source_id', 'offer_id', 'lead_id', 'buyer_group_id'],
+    nullable: [
+      'caller_number',
+      'traffic_source_id',
+      'offer_id',
+      'lead_id',
+      'number_called',
+      'buyer_group_id',
+    ],
   },
 ).returning<{
   token_values: Record<string, unknown>;

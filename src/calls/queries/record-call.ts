@@ -60,7 +60,7 @@ export const INSERT_CALL = statement(
         company_id, uuid, created_at, updated_at, direction, status, carrier, carrier_call_id,
         from_number, caller_number, caller_country, caller_city, to_number, number_id, offer_id,
         lead_id, schedule_id, traffic_source_id, sub_id, contact_field_type, token_values, round,
-        fallback, hangup_cause, ended_at, buyer_id, connect_to
+        fallback, hangup_cause, ended_at, buyer_id, connect_to, caller_state, caller_zip
       )
       VALUES (
         {company_id}, {uuid}::uuid, {now}::timestamptz, {now}::timestamptz, 'inbound', {status},
@@ -68,7 +68,8 @@ export const INSERT_CALL = statement(
         {caller_country}, {caller_city}, {number_called}::bigint, {number_id}::bigint,
         {offer_id}::bigint, {lead_id}::bigint, {schedule_id}::bigint, {traffic_source_id}::bigint,
         {sub_id}, {contact_field_type}, {token_values}::jsonb, {round}::int, {fallback},
-        {hangup_cause}, {ended_at}::timestamptz, {buyer_id}::bigint, {connect_to}
+        {hangup_cause}, {ended_at}::timestamptz, {buyer_id}::bigint, {connect_to},
+        {caller_state}, {caller_zip}
       )
       RETURNING company_id, id, lead_id
     ),

@@ -8,12 +8,14 @@ const DUE_LEAD = sql`
   l.hours_to_expire, l.expires_in, l.max_contact_attempts, l.sms_number_id, l.dial_number_id,
   l.attempted_call_id, l.connected_call_id, l.buyer_converted, l.revenue, l.payout,
   l.first_action_at, l.last_action_at, l.last_call_at, b.name AS buyer_name,
-  f.user_fleet_id AS buyer_fleet, l.suppressed, l.unreachable, l.step, l.tries, l.delay_reason
+  f.user_fleet_id AS buyer_fleet, l.suppressed, l.unreachable, l.step, l.tries, l.delay_reason,
+  l.traffic_source_id, l.sub_id, s.user_traffic_source_id
 `;
 
 const BUYER = sql`
   LEFT JOIN buyers b ON b.company_id = l.company_id AND b.id = l.buyer_id
   LEFT JOIN buyer_fleets f ON f.company_id = b.company_id AND f.id = b.buyer_fleet_id
+  LEFT JOIN traffic_sources s ON s.company_id = l.company_id AND s.id = l.traffic_source_id
 `;
 
 /** Locks those of the leads that are still claimed under the id, in the order of ids. */

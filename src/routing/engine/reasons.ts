@@ -20,6 +20,7 @@ export const REASONS = [
   'spacing',
   'no_number',
   'vetoed',
+  'not_rung',
 ] as const;
 export type Reason = (typeof REASONS)[number];
 

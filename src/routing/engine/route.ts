@@ -11,7 +11,8 @@ export interface Member {
 
 /** What is dialed at one time: a buyer, or a group whose members ring all at once. */
 export interface Choice {
-  readonly members: readonly Member[];
+  /** Those that ring: of a group no more than the carrier rings at once. */
+  members: readonly Member[];
   /** The group whose members ring all at once; null for one buyer. */
   group: CandidateGroup | null;
   tier: number;
@@ -44,6 +45,8 @@ export interface RouteFacts extends Facts {
   seed: string;
   /** Goes before all others if it can take the call. */
   first_buyer_id?: number | undefined;
+  /** How many buyers the carrier of the call rings at once; absent for any number. */
+  max_legs?: number | undefined;
 }
 
 /** Which buyers can take a call, in which order, and why the others cannot. Pure. */
@@ -57,6 +60,11 @@ export function route(candidates: readonly Candidate[], facts: RouteFacts): Rout
     else open.push(candidate);
   }
   const choices = ordered(choicesOf(open), facts);
+  for (const choice of choices) {
+    const { rung, others } = rungOf(choice, facts);
+    choice.members = rung;
+    for (const { buyer } of others) passed_over.push(passedOver(buyer, notRung(choice, facts)));
+  }
   const considered: Considered[] = [];
   for (const [place, choice] of choices.entries())
     for (const member of choice.members) considered.push(ranked(choice, member, place));
@@ -107,6 +115,49 @@ function ranked(
   };
 }
 
+/**
+ * The members of a choice that ring. Of more than the carrier rings at once, those go first that
+ * routing prefers: the buyer that goes before all others, reserved ones, the lowest tier, and in a
+ * tier as drawn by weight. The others ring in the next round.
+ */
+function rungOf(
+  { members }: Choice,
+  { seed, max_legs = Infinity, first_buyer_id, reserved }: RouteFacts,
+): { rung: readonly Member[]; others: readonly Member[] } {
+  if (members.length <= max_legs) return { rung: members, others: [] };
+  const draw = drawBy(seed);
+  const preferred = ({ buyer: { id } }: Member) =>
+    Number(id !== first_buyer_id) + Number(!reserved?.has(id));
+  const inOrder = members
+    .map((member) => ({
+      member,
+      preferred: preferred(member),
+      tier: tierOf(member.buyer),
+      draw: draw({ key: member.buyer.id * 2, weight: member.buyer.weight }),
+    }))
+    .sort(
+      (a, b) =>
+        a.preferred - b.preferred ||
+        a.tier - b.tier ||
+        byDraw(a, b) ||
+        a.member.buyer.id - b.member.buyer.id,
+    )
+    .map(({ member }) => member);
+  const byId = (a: Member, b: Member) => a.buyer.id - b.buyer.id;
+  return { rung: inOrder.slice(0, max_legs).sort(byId), others: inOrder.slice(max_legs) };
+}
+
+function notRung({ group }: Choice, { max_legs }: RouteFacts): Fault {
+  const name = group?.name ? `"${group.name}" (${group?.id})` : `${group?.id}`;
+  return {
+    reason: 'not_rung',
+    message:
+      `the carrier rings ${max_legs} buyers at once, and others of its group ${name} go first: ` +
+      'it rings in the next round',
+    details: { max_legs: max_legs ?? null, buyer_group_id: group?.id ?? null },
+  };
+}
+
 /** A choice, as far as the order depends on it. */
 export interface ChoiceToOrder {
   readonly members: readonly { buyer: { id: number } }[];
@@ -145,7 +196,8 @@ export function ordered<Each extends ChoiceToOrder>(
 }
 
 /** Choices without weight draw infinity, whose difference would be NaN. */
-const byDraw = (a: ChoiceToOrder, b: ChoiceToOrder) => (a.draw === b.draw ? 0 : a.draw - b.draw);
+const byDraw = (a: { draw: number }, b: { draw: number }) =>
+  a.draw === b.draw ? 0 : a.draw - b.draw;
 
 /** The key of a choice in the draw: even for buyers, odd for groups, whose ids overlap. */
 const keyOf = ({ members, group }: ChoiceToOrder) =>

@@ -1,8 +1,10 @@
+import { maxLegsOf } from '../../carriers/carrier';
 import type { CallFacts } from '../caller-facts';
 import { drawBy } from '../engine/draw';
 import type { Candidate, CandidateGroup, Suppression } from '../engine/candidate';
 import { cents } from '../engine/payout';
-import { routeFacts } from '../route-facts';
+import { setFound, type Found } from '../../tokens/filter-lookups';
+import { NO_ORIGIN, plainRouteFacts, type CallOrigin } from '../route-facts';
 import { NO_COUNTS, type Counts } from './change';
 import type { Configuration, ReplayedCall, RoundFacts } from './model';
 import type { RealAttempt } from './outcome';
@@ -62,28 +64,46 @@ export function configurationOf(
 
 const NO_CALLS = { 1: 0, 7: 0, 30: 0, 90: 0 };
 
+interface CallerAndTokens {
+  caller_number: number | null;
+  tokens: Record<string, unknown>;
+  origin: CallOrigin;
+  max_legs: number;
+  /** What filters need; its sets may be filled later. */
+  found: Found;
+}
+
 /** The facts of a call in one of its rounds. */
 const factsOf =
-  (
-    facts: CallFacts,
-    { caller_number, tokens }: { caller_number: number | null; tokens: Record<string, unknown> },
-  ) =>
+  (facts: CallFacts, { caller_number, tokens, origin, max_legs, found }: CallerAndTokens) =>
   ({ now, seed, tried, previous_buyer_id, pays_again_at }: RoundFacts) => {
     const paid = [...pays_again_at].map(([buyer_id, at]) => ({
       buyer_id,
       pays_again_at: at.toISOString(),
     }));
-    return routeFacts(
+    const asked = plainRouteFacts(
       { ...facts, previous_buyer_id, paid },
-      { now, seed, caller_number, tokens, tried },
+      { now, seed, caller_number, tokens, origin, max_legs, tried },
     );
+    setFound(asked.tokens, found);
+    return asked;
   };
+
+/** What was looked up for the filters: the memberships that hold, of all calls. */
+export type Members = Set<string>;
+
+interface SyntheticCalls {
+  calls: number;
+  tokens: Record<string, unknown>;
+  /** How many buyers the carrier rings at once. */
+  max_legs: number;
+}
 
 /** Calls at random times, evenly distributed over a period. */
 export function syntheticCalls(
   facts: CallFacts,
-  { calls, tokens }: { calls: number; tokens: Record<string, unknown> },
-  { from, to, seed }: { from: Date; to: Date; seed: string },
+  { calls, tokens, max_legs }: SyntheticCalls,
+  { from, to, seed, members }: { from: Date; to: Date; seed: string; members: Members },
 ): ReplayedCall[] {
   const draw = drawBy(`${seed}/arrivals`);
   const times = Array.from(
@@ -110,7 +130,13 @@ export function syntheticCalls(
       ...common,
       id: n + 1,
       at: new Date(at),
-      facts: factsOf(facts, { caller_number: null, tokens }),
+      facts: factsOf(facts, {
+        caller_number: null,
+        tokens,
+        origin: NO_ORIGIN,
+        max_legs,
+        found: { members },
+      }),
     }));
 }
 
@@ -119,6 +145,7 @@ export function realCalls(
   past: readonly PastCall[],
   facts: CallFacts,
   callers: Callers,
+  members: Members,
 ): ReplayedCall[] {
   const factsOfCaller = callerFacts(callers);
   return past.map((call): ReplayedCall => {
@@ -141,7 +168,13 @@ export function realCalls(
       gave_up_after: call.gave_up_after,
       attempts: call.attempts.map((attempt) => attemptOf(attempt, call)),
       ...rest,
-      facts: factsOf(own, { caller_number, tokens: token_values ?? {} }),
+      facts: factsOf(own, {
+        caller_number,
+        tokens: token_values ?? {},
+        origin: call,
+        max_legs: maxLegsOf(call.carrier ?? ''),
+        found: { members, user_traffic_source_id: call.user_traffic_source_id },
+      }),
     };
   });
 }

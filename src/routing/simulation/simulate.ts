@@ -1,12 +1,22 @@
 import type { Db } from '../../db/tenant';
 import { HttpProblem } from '../../errors';
+import { foundFor } from '../../tokens/filter-lookups';
+import { needsOf, type FilterNeeds } from '../../tokens/filter-needs';
 import { parsePair } from '../../tokens/filters';
+import { lookUpForFilters } from '../../value-lists/look-up';
 import type { CallFacts } from '../caller-facts';
 import type { Candidate } from '../engine/candidate';
 import { loadRouting } from '../load-routing';
 import { newSeed } from '../seed';
 import { assumptionsOf } from './assumptions';
-import { configurationOf, countReal, groupsOf, realCalls, syntheticCalls } from './calls';
+import {
+  configurationOf,
+  countReal,
+  groupsOf,
+  realCalls,
+  syntheticCalls,
+  type Members,
+} from './calls';
 import type { Limits } from './caps';
 import { changed, type BuyerChange, type Counts, type GroupChange } from './change';
 import { compare } from './compare';
@@ -42,6 +52,8 @@ export interface SimulationOrder {
     groups: (GroupChange & { field: string })[];
   };
   seed: string | undefined;
+  /** How many buyers the carrier of the installation rings at once, for calls that have not come. */
+  max_legs: number;
   now: Date;
 }
 
@@ -68,9 +80,17 @@ export async function simulate(db: Db, order: SimulationOrder) {
   await requireBounded(db, period, { synthetic, buyers: candidates.length });
   const setup = await setupOf(db, candidates, { from, changes });
   const expected = await expectedOf(db, candidates, order);
+  const needs = needsOf(filtersOf(candidates, setup));
   const { calls, real } = synthetic
-    ? { calls: syntheticCalls(facts, synthetic, { from, to, seed }), real: null }
-    : await readRealCalls(db, period, { facts, candidates, setup });
+    ? {
+        calls: await readSyntheticCalls(
+          db,
+          { ...synthetic, max_legs: order.max_legs },
+          { facts, needs, from, to, seed },
+        ),
+        real: null,
+      }
+    : await readRealCalls(db, period, { facts, candidates, setup, needs });
   const configured = configurationOf(candidates, setup, facts);
   const replayed = { calls, seed, start: from, expected };
   const as_configured = await inSlices(() => replay(configured, replayed));
@@ -175,36 +195,82 @@ interface Configured {
   facts: CallFacts;
   candidates: readonly Candidate[];
   setup: Setup;
+  needs: FilterNeeds;
+}
+
+/** Calls that have not come: all have the same tokens. */
+async function readSyntheticCalls(
+  db: Db,
+  synthetic: Synthetic & { max_legs: number },
+  {
+    facts,
+    needs,
+    ...period
+  }: { facts: CallFacts; needs: FilterNeeds; from: Date; to: Date; seed: string },
+): Promise<ReplayedCall[]> {
+  const members: Members = new Set();
+  const calls = syntheticCalls(facts, synthetic, { ...period, members });
+  await addMembers(db, needs, calls.slice(0, 1), members);
+  return calls;
+}
+
+/** Looks up which values of the calls' tokens are in the lists that filters name. */
+async function addMembers(
+  db: Db,
+  needs: FilterNeeds,
+  calls: readonly ReplayedCall[],
+  members: Members,
+): Promise<void> {
+  if (needs.lists.length === 0) return;
+  const deciding = calls.map(({ at, facts }) => ({
+    company_id: db.company_id,
+    needs: { ...needs, user_traffic_source_id: false },
+    tokens: facts({
+      now: at,
+      seed: '',
+      tried: new Set(),
+      previous_buyer_id: null,
+      pays_again_at: new Map(),
+    }).tokens,
+  }));
+  await lookUpForFilters(db.sql, deciding);
+  for (const { tokens } of deciding) for (const key of foundFor(tokens)!.members) members.add(key);
 }
 
 /** Reads real calls page by page, and counts what they really came to, by buyer. */
 async function readRealCalls(
   db: Db,
   period: Period,
-  { facts, candidates, setup }: Configured,
+  { facts, candidates, setup, needs }: Configured,
 ): Promise<{ calls: ReplayedCall[]; real: Map<number, Counts> }> {
   const calls: ReplayedCall[] = [];
   const real = new Map<number, Counts>();
+  const members: Members = new Set();
   const buyer_ids = candidates.map(({ id }) => id);
-  for await (const page of readPastCalls(db, period, needsOf(candidates, setup))) {
+  for await (const page of readPastCalls(db, period, readingOf(candidates, setup))) {
     const numbers = [...new Set(page.flatMap(({ caller_number }) => caller_number ?? []))];
     const { offer_id, from } = period;
     const callers = await readCallers(db, { offer_id, from, numbers, buyer_ids });
-    calls.push(...realCalls(page, facts, callers));
+    const of_page = realCalls(page, facts, callers, members);
+    await addMembers(db, needs, of_page, members);
+    calls.push(...of_page);
     countReal(real, page);
   }
   return { calls, real };
 }
 
+/** The filters of buyers and of their conversions. */
+const filtersOf = (candidates: readonly Candidate[], { conversions }: Setup) => [
+  ...candidates.map(({ record_token_filter_list }) => record_token_filter_list),
+  ...conversions.map(({ token_values }) => token_values),
+];
+
 /** What must be read of past calls so that the filters of these buyers can be judged. */
-function needsOf(
+function readingOf(
   candidates: readonly Candidate[],
-  { conversions }: Setup,
+  setup: Setup,
 ): { tokens: boolean; history: boolean } {
-  const filters = [
-    ...candidates.flatMap(({ record_token_filter_list }) => record_token_filter_list),
-    ...conversions.flatMap(({ token_values }) => token_values),
-  ];
+  const filters = filtersOf(candidates, setup).flat();
   const names = filters.flatMap((filter) => parsePair(filter)?.[0] ?? []);
   return {
     tokens: names.length > 0,

@@ -85,7 +85,8 @@ export function compileSchedule(row: ScheduleRow): CompiledSchedule {
     action,
     {
       action: actionOf(action),
-      filters: action.token_filters.flatMap((filter) => compileFilter(filter) ?? []),
+      // A filter that is not understood holds for no lead.
+      filters: action.token_filters.map((filter) => compileFilter(filter) ?? (() => false)),
     },
   ]);
   const texts = row.actions.flatMap(({ body, subject, url, headers, token_filters }) => [

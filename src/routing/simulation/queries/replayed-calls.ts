@@ -40,6 +40,18 @@ export const PAST_CALLS = statement(
       c.created_at AS at,
       c.caller_number::float8 AS caller_number,
       c.traffic_source_id::float8 AS traffic_source_id,
+      (
+        SELECT s.user_traffic_source_id
+        FROM traffic_sources s
+        WHERE s.company_id = c.company_id AND s.id = c.traffic_source_id
+      ) AS user_traffic_source_id,
+      c.sub_id,
+      c.to_number::float8 AS number_called,
+      c.caller_city,
+      c.caller_state,
+      c.caller_zip,
+      c.caller_country,
+      c.carrier,
       c.payout::float8 AS payout,
       c.buyer_id::float8 AS buyer_id,
       c.buyer_repeat_caller AS repeat_caller,
@@ -106,6 +118,8 @@ export const PAST_CALLS = statement(
     nullable: [
       'caller_number',
       'traffic_source_id',
+      'user_traffic_source_id',
+      'number_called',
       'buyer_id',
       'talked',
       'gave_up_after',

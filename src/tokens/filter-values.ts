@@ -1,0 +1,42 @@
+import { stateCode } from './states';
+
+// How filters compare values: numbers as people write them, and texts that mean the same.
+
+/** Plain, with an exponent, or with $ and commas between thousands: -1.5, 1e6, $1,000.50. */
+const NUMBER =
+  /^(?<sign>[+-]?)(?<dollar>\$?)(?<sign2>[+-]?)(?<digits>\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d*)?|\d+(?:\.\d*)?|\.\d+)(?<exponent>e[+-]?\d+)?$/i;
+
+/** A text as a number; undefined when it is none. */
+export function numberIn(text: string): number | undefined {
+  const { groups } = NUMBER.exec(text.trim()) ?? {};
+  if (!groups || (groups.sign && groups.sign2)) return undefined;
+  const { sign, sign2, digits, exponent = '' } = groups;
+  return Number(`${sign || sign2}${digits!.replaceAll(',', '')}${exponent}`);
+}
+
+export const isNumeric = (text: string): boolean => Number.isFinite(numberIn(text) ?? NaN);
+
+/** Whether a number is written with a dollar sign or with commas. */
+export const isFormatted = (text: string): boolean =>
+  /[$,]/.test(text) && numberIn(text) !== undefined;
+
+export const folded = (text: string): string => text.trim().toLowerCase();
+
+const PHONES = new Set(['number_called', 'caller_id', 'caller_number', 'service_number']);
+const STATES = new Set(['geo_state', 'state', 'state_province']);
+
+/** Returns what values of a token are compared by: equal for all that mean the same. */
+export function keyFor(name: string): (value: string) => string {
+  if (PHONES.has(name)) return phoneKey;
+  return STATES.has(name) ? stateKey : folded;
+}
+
+/** +1 310 555 0123, 13105550123 and (310) 555-0123 are one number. */
+function phoneKey(value: string): string {
+  if (!/^[\s+\d().-]+$/.test(value)) return folded(value);
+  const digits = value.replace(/\D/g, '');
+  return digits.length === 11 && digits.startsWith('1') ? digits.slice(1) : digits;
+}
+
+/** California and CA are one state. */
+const stateKey = (value: string): string => stateCode(value)?.toLowerCase() ?? folded(value);

@@ -1,0 +1,72 @@
+import type { Db } from '../db/tenant';
+import { HttpProblem } from '../errors';
+import { folded } from '../tokens/filter-values';
+import { ADD_VALUES, REMOVE_ALL_VALUES, REMOVE_VALUES } from './queries/value-lists';
+
+/** The most values of one list. */
+export const MAX_VALUES = 1_000_000;
+const MAX_LENGTH = 255;
+
+/** Values as a list has them, each once, without blank ones. Throws 422 for one that is too long. */
+export function valuesIn(sent: readonly string[], field: string): string[] {
+  const values = [...new Set(sent.map(folded))].filter(Boolean);
+  const long = values.find((value) => value.length > MAX_LENGTH);
+  if (long !== undefined)
+    throw HttpProblem.field(
+      field,
+      'invalid_value',
+      `must have values of at most ${MAX_LENGTH} characters; ${long.slice(0, 40)}… is longer`,
+    );
+  return values;
+}
+
+/** Adds values to a locked list; returns how many it did not have. */
+export async function addValues(
+  tx: Db,
+  list: bigint,
+  values: readonly string[],
+  field: string,
+): Promise<number> {
+  const [row] = await tx.sql(ADD_VALUES, { list, values });
+  await moveCount(tx, list, row!.changed, field);
+  return row!.changed;
+}
+
+/** Takes values off a locked list; returns how many it had. */
+export async function removeValues(
+  tx: Db,
+  list: bigint,
+  values: readonly string[],
+): Promise<number> {
+  const [row] = await tx.sql(REMOVE_VALUES, { list, values });
+  await moveCount(tx, list, -row!.changed, 'values');
+  return row!.changed;
+}
+
+/** Replaces the values of a locked list. */
+export async function replaceValues(
+  tx: Db,
+  list: bigint,
+  values: readonly string[],
+  field: string,
+): Promise<void> {
+  await tx.sql(REMOVE_ALL_VALUES, { list });
+  await tx.prisma.valueList.update({ where: keyOf(tx, list), data: { values_count: 0 } });
+  await addValues(tx, list, values, field);
+}
+
+const keyOf = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id, id } });
+
+async function moveCount(tx: Db, list: bigint, by: number, field: string): Promise<void> {
+  const { values_count } = await tx.prisma.valueList.update({
+    where: keyOf(tx, list),
+    data: { values_count: { increment: by } },
+    select: { values_count: true },
+  });
+  if (values_count > MAX_VALUES)
+    throw HttpProblem.field(
+      field,
+      'limit_exceeded',
+      `must leave at most ${MAX_VALUES} values in the list`,
+    );
+}

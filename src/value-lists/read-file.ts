@@ -1,0 +1,88 @@
+import { HttpProblem } from '../errors';
+import type { Upload } from '../http/upload';
+import { pauses } from '../jobs/pauses';
+import { delimiterOf } from '../suppression/csv/delimiter';
+import { readRecords, type CsvRecord } from '../suppression/csv/records';
+import { FileProblem, readText } from '../suppression/csv/text';
+
+const FIELD = 'import_file';
+/** The most bytes of a file, and rows in it. */
+const MAX_BYTES = 50_000_000;
+const MAX_ROWS = 1_000_000;
+/** Names of columns that are values, where a file has several columns. */
+const USUAL_NAMES = new Set(
+  ['value', 'values', 'zip', 'zips', 'zip_code', 'zip code', 'zipcode', 'postal_code', 'zip5'] //
+    .concat(['postal code', 'postcode']),
+);
+
+/**
+ * The values of a CSV file: those of the column that is named, else of the only one, else of the
+ * one with a usual name such as zip. A first row that names the column is no value. Throws 422.
+ */
+export async function readValues(
+  { path, bytes }: Upload,
+  column_name: string | null | undefined,
+): Promise<string[]> {
+  if (bytes > MAX_BYTES) throw invalidFile(`must have at most ${MAX_BYTES} bytes`);
+  try {
+    return await valuesOf(await rowsOf(path), column_name);
+  } catch (error) {
+    if (error instanceof FileProblem) throw invalidFile(`cannot be read: ${error.message}`);
+    throw error;
+  }
+}
+
+const invalidFile = (message: string): HttpProblem =>
+  HttpProblem.field(FIELD, 'invalid_file', message);
+
+async function rowsOf(path: string): Promise<CsvRecord[]> {
+  const texts = readText(path);
+  const first = (await texts.next()) as IteratorResult<string, undefined>;
+  const rows: CsvRecord[] = [];
+  const pause = pauses();
+  for await (const part of readRecords(
+    all(first.value ?? '', texts),
+    delimiterOf(first.value ?? ''),
+  )) {
+    for (const row of part) rows.push(row);
+    if (rows.length > MAX_ROWS) throw invalidFile(`must have at most ${MAX_ROWS} rows`);
+    await pause();
+  }
+  return rows;
+}
+
+async function* all(first: string, others: AsyncIterable<string>): AsyncGenerator<string> {
+  yield first;
+  yield* others;
+}
+
+function valuesOf(rows: readonly CsvRecord[], column_name: string | null | undefined): string[] {
+  const header = (rows[0]?.cells ?? []).map((cell) => cell.trim().toLowerCase());
+  const { column, has_header } = columnIn(header, column_name?.trim().toLowerCase());
+  const misquoted = rows.find((row) => row.misquoted);
+  if (misquoted) throw invalidFile(`has a quote in the wrong place in line ${misquoted.line}`);
+  return rows.slice(has_header ? 1 : 0).map(({ cells }) => cells[column] ?? '');
+}
+
+function columnIn(
+  header: readonly string[],
+  wanted: string | undefined,
+): { column: number; has_header: boolean } {
+  if (wanted) {
+    const column = header.indexOf(wanted);
+    if (column >= 0) return { column, has_header: true };
+    throw HttpProblem.field(
+      'column_name',
+      'invalid_value',
+      `must be a column of the file: ${header.join(', ').slice(0, 200)}`,
+    );
+  }
+  const usual = header.flatMap((name, column) => (USUAL_NAMES.has(name) ? [column] : []));
+  if (usual.length === 1) return { column: usual[0]!, has_header: true };
+  if (header.length === 1) return { column: 0, has_header: false };
+  throw HttpProblem.field(
+    'column_name',
+    'missing_field',
+    `must be given, as the file has several columns: ${header.join(', ').slice(0, 200)}`,
+  );
+}
