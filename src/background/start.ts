@@ -1,12 +1,13 @@
 import type { Deps } from '../deps';
 import type { Running } from '../jobs/loop';
 import { startWorkers } from '../jobs/workers';
+import { startLegs } from './legs-loop';
 import { startHousekeeping } from './housekeeping-loop';
 import { startOutreach } from './outreach-loop';
 import { createRunners } from './runners';
 import { startWebhooks } from './webhook-loops';
 
-/** Starts everything that runs without a request: queued jobs, outreach, housekeeping, webhooks. */
+/** Starts everything that runs without a request: queued jobs, outreach, housekeeping, legs, webhooks. */
 export async function startJobs(deps: Deps): Promise<Running> {
   const { database, log } = deps;
   const workers = await startWorkers({ database, log, runners: createRunners(deps) });
@@ -14,6 +15,7 @@ export async function startJobs(deps: Deps): Promise<Running> {
     workers,
     startOutreach(deps),
     startHousekeeping(deps),
+    startLegs(deps),
     startWebhooks(deps),
   ];
   return { stop: async () => void (await Promise.all(all.map((each) => each.stop()))) };

@@ -49,7 +49,8 @@ export async function explainRouting(
     tokens: { ...(await readableData(db, asker, facts)), ...readTokens(call.tokens) },
     origin: {
       ...NO_ORIGIN,
-      number_called: (await callerNumber(db, call.number_called ?? undefined, 'number_called')) ?? null,
+      number_called:
+        (await callerNumber(db, call.number_called ?? undefined, 'number_called')) ?? null,
       traffic_source_id: call.traffic_source_id
         ? Number(await findTrafficSource(db, call.traffic_source_id))
         : (lead?.traffic_source_id ?? null),

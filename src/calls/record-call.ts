@@ -42,6 +42,8 @@ export interface Round {
   now: Date;
   decision: StoredDecision;
   dial: readonly DialBuyer[];
+  /** Whether the carrier rings all of these as long as the one that rings longest. */
+  dials_as_one: boolean;
   slots: readonly TakenSlot[];
   lease_until: Date;
   events: readonly NewEvent[];
@@ -74,7 +76,8 @@ export async function recordRound(
   await db.sql(RECORD_ROUND, { ...valuesOf(round), call_id });
 }
 
-function valuesOf({ dial, events, slots, set, now, lease_until, decision, round }: Round) {
+function valuesOf(outcome: Round) {
+  const { dial, dials_as_one, events, slots, set, now, lease_until, decision, round } = outcome;
   return {
     ...set,
     round,
@@ -84,6 +87,8 @@ function valuesOf({ dial, events, slots, set, now, lease_until, decision, round 
     connect_to: dial[0]?.number ?? null,
     decision: JSON.stringify(decision),
     dial: JSON.stringify(dial),
+    dials_as_one,
+    longest: Math.max(0, ...dial.map(({ timeout_seconds }) => timeout_seconds)),
     slots: JSON.stringify(slots),
     events: JSON.stringify(events),
   };

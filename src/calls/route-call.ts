@@ -1,3 +1,4 @@
+import { dialsAsOne } from '../carriers/carrier';
 import type { Statements } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import {
@@ -109,7 +110,7 @@ interface Routing {
   events?: readonly NewEvent[];
 }
 
-type KnownCall = Pick<CallRow, 'id' | 'round' | 'caller_number'> & CallToDial;
+type KnownCall = Pick<CallRow, 'id' | 'round' | 'carrier' | 'caller_number'> & CallToDial;
 type RoutableCall = KnownCall | (NewCall & { round: 0 });
 
 /** A routed call. */
@@ -146,6 +147,7 @@ export async function routeCall(
     now,
     decision: packDecision(verdict, routed),
     dial,
+    dials_as_one: dialsAsOne(call.carrier),
     slots,
     lease_until: new Date(now.getTime() + (longest + RINGING_GRACE_SECONDS) * 1000),
     events: [...events, ...eventsOf(dial, verdict)],

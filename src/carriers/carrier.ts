@@ -7,6 +7,12 @@ const MAX_LEGS: Record<CarrierName, number> = {
   twilio: 10,
 };
 
+/**
+ * Whether a carrier rings all buyers of a round for one time, and records all of them or none: what
+ * each has of its own must be asked for leg by leg.
+ */
+export const dialsAsOne = (carrier: string): boolean => carrier === 'twilio';
+
 /** How many buyers ring at once for a call that came by `carrier`; a softswitch has no limit. */
 export const maxLegsOf = (carrier: string): number =>
   Object.hasOwn(MAX_LEGS, carrier) ? MAX_LEGS[carrier as CarrierName] : Infinity;
@@ -152,6 +158,13 @@ export interface Carrier {
    * is refused as `not_live`. May be repeated.
    */
   endCall(carrier_call_id: string): Promise<Done>;
+  /**
+   * Stops the ringing of a leg to a buyer. One that has been answered is left alone, and refused as
+   * `not_live` like one that has ended. May be repeated.
+   */
+  stopRinging(leg_sid: string): Promise<Done>;
+  /** Records a leg that was answered, from now on; the recording is reported to `report_to`. */
+  startRecording(leg_sid: string, report_to: string): Promise<Done>;
   searchNumbers(search: NumberSearch): Promise<Found>;
   /** `carrier_id` is the carrier's id of the number. */
   buyNumber(request: NumberRequest): Promise<Outcome<'bought'>>;

@@ -72,6 +72,8 @@ export function twilio({
     sendSms: (request) => once(service, smsRequest(service, request)),
     placeCall: (request) => once(service, callRequest(service, request)),
     endCall: (carrier_call_id) => endCall(service, carrier_call_id),
+    stopRinging: (leg_sid) => stopRinging(service, leg_sid),
+    startRecording: (leg_sid, report_to) => startRecording(service, leg_sid, report_to),
     searchNumbers: (search) => searchNumbers(service, search),
     buyNumber: (request) => once(service, numberRequest(service, request)),
     releaseNumber: (carrier_number_id) => releaseNumber(service, carrier_number_id),
@@ -257,6 +259,32 @@ async function endCall(service: Service, sid: string): Promise<Done> {
   });
   return answer.ok ? { ok: true } : answer;
 }
+
+/** `canceled` ends a call that is queued or rings, and changes nothing about one in progress. */
+async function stopRinging(service: Service, sid: string): Promise<Done> {
+  const answer = await postTo(service, `Calls/${encodeURIComponent(sid)}`, { Status: 'canceled' });
+  if (!answer.ok) return answer;
+  const status = callStatusOf(String(answer.body.status));
+  return status === 'in_progress'
+    ? { ok: false, retryable: false, code: 'not_live', message: 'The leg has been answered.' }
+    : { ok: true };
+}
+
+async function startRecording(service: Service, sid: string, report_to: string): Promise<Done> {
+  const answer = await postTo(service, `Calls/${encodeURIComponent(sid)}/Recordings`, {
+    RecordingStatusCallback: report_to,
+    RecordingStatusCallbackEvent: ['completed'],
+  });
+  return answer.ok ? { ok: true } : answer;
+}
+
+const postTo = (service: Service, path: string, fields: Fields) =>
+  ask(service.account, {
+    method: 'POST',
+    path,
+    fields,
+    signal: AbortSignal.timeout(service.timeout_ms),
+  });
 
 async function releaseNumber(service: Service, sid: string): Promise<Done> {
   const signal = AbortSignal.timeout(service.timeout_ms);

@@ -2848,7 +2848,7 @@ export interface paths {
         put?: never;
         /**
          * Receive a caller's voicemail
-         * @description The carrier gets this URL when it records the caller. Requests must be signed by the carrier.
+         * @description The carrier gets this URL when it records the caller, or one buyer of several that ring at once. Requests must be signed by the carrier.
          */
         post: operations["receiveVoicemail"];
         delete?: never;
@@ -3714,7 +3714,7 @@ export interface components {
             buyer_type?: components["schemas"]["BuyerType"];
             /** @description Ring time in seconds. When the buyer does not answer within it, the call goes on to the next buyer. */
             timeout_seconds?: number;
-            /** @description Tones played when the call is answered. Each `w` waits 0.5 s and each `W` 1 s. */
+            /** @description Tones played when the call is answered, to telephone numbers and SIP addresses. Each `w` waits 0.5 s and each `W` 1 s. */
             dtmf_tones?: string | null;
             /** @description Zone of its business hours and conversions, and of the hours, days and months of its caps: an IANA name or a display name of /collections/time_zone. */
             time_zone?: components["schemas"]["TimeZoneName"];
@@ -8921,7 +8921,7 @@ export interface components {
             CallStatus?: string;
         };
         CarrierKey: {
-            /** @description Sent by the carrier, and not used. */
+            /** @description The carrier's identifier of the leg, by which it can be recorded. */
             CallSid?: string;
             /** @description The key. Blank if none was pressed. */
             Digits?: string;
@@ -8929,7 +8929,7 @@ export interface components {
         CarrierRecording: {
             /** @description Sent by the carrier, and not used. */
             CallSid?: string;
-            /** @description Where the carrier keeps the voicemail; becomes the `recording_url` of the call. */
+            /** @description Where the carrier keeps the voicemail or the recording; becomes the `recording_url` of the call. */
             RecordingUrl?: string;
             /** @description Sent by the carrier, and not used. */
             RecordingDuration?: string;

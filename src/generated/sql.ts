@@ -523,6 +523,20 @@ export interface SqlTypes {
       skip_reasons: unknown;
     };
   };
+  'calls.claim_legs_to_stop': {
+    params: {
+      now: Date | string | null;
+      limit: number | string | bigint | null;
+      again_at: Date | string | null;
+    };
+    row: {
+      company_id: string;
+      call_id: number;
+      attempt: string;
+      leg_sid: string | null;
+      carrier: string;
+    };
+  };
   'calls.delete_unplaced_call': {
     params: {
       company_id: number | string | bigint | null;
@@ -685,6 +699,8 @@ export interface SqlTypes {
       connect_to: string | null;
       caller_state: string | null;
       caller_zip: string | null;
+      dials_as_one: boolean | null;
+      longest: number | string | bigint | null;
       dial: string | object | null;
       lease_until: Date | string | null;
       slots: string | object | null;
@@ -885,6 +901,16 @@ export interface SqlTypes {
     };
     row: {
       pg_advisory_xact_lock: string;
+    };
+  };
+  'calls.mark_recorded': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      attempt: string | null;
+    };
+    row: {
+      id: number;
     };
   };
   'calls.mark_repeat_caller_of_buyer': {
@@ -1119,6 +1145,8 @@ export interface SqlTypes {
       connect_to: string | null;
       company_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
+      dials_as_one: boolean | null;
+      longest: number | string | bigint | null;
       dial: string | object | null;
       lease_until: Date | string | null;
       slots: string | object | null;
@@ -1142,6 +1170,14 @@ export interface SqlTypes {
       now: Date | string | null;
       company_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.set_leg': {
+    params: {
+      leg_sid: string | null;
+      company_id: number | string | bigint | null;
+      attempt: string | null;
     };
     row: object;
   };

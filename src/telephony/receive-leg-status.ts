@@ -1,4 +1,5 @@
 import { handleCallEvent, type ReportedEvent } from '../calls/handle-event';
+import { rememberLeg } from '../calls/record-leg';
 import { readAttempts, readCall } from '../calls/read-call';
 import type { CallStatus } from '../carriers/carrier';
 import type { Reference } from '../db/records';
@@ -35,6 +36,8 @@ export async function receiveLegStatus(
 ): Promise<void> {
   const call = await readCall(db, reference);
   const own = (await readAttempts(db, call.id)).find(({ uuid }) => uuid === attempt.toLowerCase());
+  if (own && leg_sid && (status === 'queued' || status === 'ringing'))
+    await rememberLeg(db, own.uuid, leg_sid);
   // A buyer who hangs up instead of pressing a key has declined.
   const event = status === 'completed' && own?.status === 'answered' ? 'no_answer' : EVENTS[status];
   if (!event) return;

@@ -1,6 +1,7 @@
 import { saveRecording } from '../calls/change-call';
 import { handleCallEvent } from '../calls/handle-event';
-import { findCall, readCall } from '../calls/read-call';
+import { findCall, readAttempts, readCall } from '../calls/read-call';
+import { recordLeg } from '../calls/record-leg';
 import { readSession, type CallSession } from '../calls/session';
 import { isOver } from '../carriers/carrier';
 import { callStatusOf, failureCodeOf, messageStatusOf } from '../carriers/twilio-words';
@@ -17,7 +18,7 @@ import { callbackUrlsOf } from './callback-urls';
 import { endDial } from './end-dial';
 import { receiveCall } from './receive-call';
 import { receiveLegStatus } from './receive-leg-status';
-import { HANG_UP, NOTHING, REJECT, twimlOf, whisperTwiml } from './twiml';
+import { HANG_UP, isSip, NOTHING, REJECT, tonesTwiml, twimlOf, whisperTwiml } from './twiml';
 import { readOfferWords } from '../routing/caller-facts';
 
 /**
@@ -122,8 +123,19 @@ const inboundCalls = ({ clock, config, request, pepper }: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
-const legsToBuyers = ({ clock, config, request, pepper }: Deps) => {
+const legsToBuyers = ({ clock, config, request, pepper, carrier }: Deps) => {
   const edges = { request, pepper, clock };
+  /** Records the leg of a buyer that has taken the call, where it must be asked for. */
+  const record = async (
+    db: Db,
+    { call, attempt, leg_sid }: { call: Reference; attempt: string; leg_sid: string | undefined },
+  ) => {
+    if (!leg_sid) return;
+    const row = await readCall(db, call);
+    const report_to = callbackUrlsOf(config.public_url, row).voicemail;
+    const leg = { call: row, attempt, leg_sid, report_to };
+    await recordLeg(db, leg, { carrier, now: clock() });
+  };
   return {
     receiveAttemptStatus: async ({ query: { call, attempt }, body, db }) => {
       const status = callStatusOf(body.CallStatus);
@@ -132,16 +144,18 @@ const legsToBuyers = ({ clock, config, request, pepper }: Deps) => {
         await withPreDialChecks(db, edges, (vetoes) =>
           receiveLegStatus(db, { ...report, vetoes }, clock()),
         );
+        if (status === 'in_progress') await record(db, { call, attempt, leg_sid: body.CallSid });
       }
       return new Twiml(NOTHING);
     },
 
     receiveWhisper: async ({ query: { call, attempt }, db }) => {
       const session = await handleCallEvent(db, call, { event: 'answered', attempt }, clock());
-      if (hasTaken(session, attempt)) return new Twiml(NOTHING);
+      const tones = await tonesOf(db, session.id, attempt);
+      if (hasTaken(session, attempt)) return new Twiml(tonesTwiml(tones));
       if (!['ask_for_key', 'wait'].includes(session.instruction.action)) return new Twiml(HANG_UP);
       const urls = callbackUrlsOf(config.public_url, await readCall(db, call));
-      return new Twiml(whisperTwiml(urls.key(attempt)));
+      return new Twiml(whisperTwiml(urls.key(attempt), tones));
     },
 
     receiveKey: async ({ query: { call, attempt }, body, db }) => {
@@ -149,10 +163,18 @@ const legsToBuyers = ({ clock, config, request, pepper }: Deps) => {
       const session = await withPreDialChecks(db, edges, (vetoes) =>
         handleCallEvent(db, call, { event: 'key_press', attempt, key, vetoes }, clock()),
       );
+      if (hasTaken(session, attempt)) await record(db, { call, attempt, leg_sid: body.CallSid });
       return new Twiml(hasTaken(session, attempt) ? NOTHING : HANG_UP);
     },
   } satisfies Partial<Handlers>;
 };
+
+/** The tones that a SIP buyer hears when it answers; a telephone number gets them by <Number>. */
+async function tonesOf(db: Db, call_id: number, attempt: string): Promise<string | null> {
+  const attempts = await readAttempts(db, call_id);
+  const dial = attempts.find(({ uuid }) => uuid === attempt.toLowerCase())?.dial;
+  return dial && isSip(dial.number) ? dial.dtmf_tones : null;
+}
 
 const hasTaken = ({ instruction }: CallSession, attempt: string) =>
   instruction.action === 'connect' && instruction.attempt === attempt.toLowerCase();

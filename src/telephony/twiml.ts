@@ -63,15 +63,25 @@ export function twimlOf(
   }
 }
 
+/** The tones that a buyer hears who has taken the call, before it is bridged. */
+export const tonesTwiml = (tones: string | null): string => document(playOf(tones));
+
+const playOf = (tones: string | null): string =>
+  tones ? `<Play${attributes({ digits: halfSeconds(tones) })}/>` : '';
+
+/** `W` waits a second, which the carrier writes as two waits of half a second. */
+const halfSeconds = (tones: string): string => tones.replaceAll('W', 'ww');
+
 /** What a buyer who must press 1 hears. Without a key the leg ends in <Hangup/>. */
-export function whisperTwiml(key_url: string): string {
+export function whisperTwiml(key_url: string, tones: string | null = null): string {
   const gather = {
     numDigits: 1,
     timeout: KEY_SECONDS,
     action: key_url,
     actionOnEmptyResult: true,
   };
-  return document(element('Gather', gather, say('Press 1 to take this call.')) + '<Hangup/>');
+  const ask = element('Gather', gather, say('Press 1 to take this call.'));
+  return document(playOf(tones) + ask + '<Hangup/>');
 }
 
 function fallbackOf(
@@ -96,7 +106,8 @@ function dialOf(dial: readonly DialedLeg[], { urls, number_called }: TwimlContex
     timeout: Math.min(Math.max(ring, RING_SECONDS.min), RING_SECONDS.max),
     callerId: callerIdOf(dial, number_called),
     action: urls.dial_status,
-    record: dial.some(({ record_calls }) => record_calls) ? 'record-from-answer' : undefined,
+    // Where some buyers are not to be recorded, the one that answers is recorded by itself.
+    record: dial.every(({ record_calls }) => record_calls) ? 'record-from-answer' : undefined,
     timeLimit: DIAL_LIMIT_SECONDS,
     answerOnBridge: true,
   };
@@ -118,16 +129,17 @@ function legOf(
 ): string {
   const noun = nounOf(number);
   const of_leg = {
-    // Tones can be sent to telephone numbers only.
-    sendDigits: noun === 'Number' && dtmf_tones ? dtmf_tones.replaceAll('W', 'ww') : undefined,
-    url: press_one_to_accept ? urls.whisper(attempt) : undefined,
+    // Only a telephone number takes tones here; a SIP address gets them when it answers.
+    sendDigits: noun === 'Number' && dtmf_tones ? halfSeconds(dtmf_tones) : undefined,
+    url: press_one_to_accept || (noun === 'Sip' && dtmf_tones) ? urls.whisper(attempt) : undefined,
     statusCallback: urls.attempt_status(attempt),
     statusCallbackEvent: EVENTS,
   };
   return element(noun, of_leg, text(number));
 }
 
-const nounOf = (number: string): 'Sip' | 'Number' => (/^sips?:/i.test(number) ? 'Sip' : 'Number');
+export const isSip = (number: string): boolean => /^sips?:/i.test(number);
+const nounOf = (number: string): 'Sip' | 'Number' => (isSip(number) ? 'Sip' : 'Number');
 const say = (words: string | null): string =>
   words?.trim() ? element('Say', {}, text(words)) : '';
 

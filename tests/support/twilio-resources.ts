@@ -49,6 +49,8 @@ export function answer(state: State, { method, path, query, form }: Asked): Repl
   if (method === 'GET' && !country) return list(state, collection, query);
   if (method === 'DELETE' && collection === 'IncomingPhoneNumbers')
     return deleteNumber(state, country!);
+  if (method === 'POST' && collection === 'Calls' && kind === 'Recordings')
+    return recordCall(state, country!, form);
   if (method === 'POST' && collection === 'Calls' && country)
     return changeCall(state, country, form);
   if (method !== 'POST' || country) return refusal(NOT_FOUND);
@@ -134,8 +136,30 @@ function changeCall(state: State, sid: string, form: URLSearchParams): Reply {
       code: 21220,
       message: 'Call is not in-progress. Cannot redirect.',
     });
-  call.status = form.get('Status');
+  // Canceling changes nothing about a call that was answered.
+  if (form.get('Status') !== 'canceled' || call.status !== 'in-progress')
+    call.status = form.get('Status');
   return { status: 200, body: call };
+}
+
+/** A recording is reported when the call is over. */
+function recordCall(state: State, sid: string, form: URLSearchParams): Reply {
+  const call = state.calls.find((each) => each.sid === sid);
+  if (!call) return refusal(NOT_FOUND);
+  if (call.status !== 'in-progress')
+    return refusal({ status: 400, code: 21220, message: 'Call is not in-progress.' });
+  const made = { ...common(state, 'RE'), call_sid: sid };
+  state.pending.push({
+    url: form.get('RecordingStatusCallback')!,
+    params: {
+      RecordingSid: made.sid,
+      RecordingUrl: `https://api.twilio.com/recordings/${made.sid}`,
+      RecordingStatus: 'completed',
+      RecordingDuration: '12',
+      CallSid: sid,
+    },
+  });
+  return { status: 201, body: made };
 }
 
 function createNumber(state: State, form: URLSearchParams): Reply {

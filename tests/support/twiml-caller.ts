@@ -49,6 +49,7 @@ const KNOWN: Record<string, readonly string[]> = {
   Hangup: [],
   Reject: [],
   Record: ['action', 'maxLength'],
+  Play: ['digits'],
   Gather: ['numDigits', 'timeout', 'action', 'actionOnEmptyResult'],
   Dial: ['timeout', 'callerId', 'action', 'record', 'timeLimit', 'answerOnBridge'],
   Number: ['sendDigits', 'url', 'statusCallback', 'statusCallbackEvent'],

@@ -75,12 +75,13 @@ test('a dial has the attributes that carriers know, and complete URLs', () => {
   });
 });
 
-test('a SIP buyer is a <Sip>, to which no tones are sent', () => {
+test('a SIP buyer is a <Sip>, which gets its tones when it answers', () => {
   const [dial] = read(
     dialing(leg({ number: 'sips:ada@pbx.example.com', dtmf_tones: '1' })),
   ).children;
   expect(dial!.children).toMatchObject([{ name: 'Sip', text: 'sips:ada@pbx.example.com' }]);
   expect(Object.keys(dial!.children[0]!.attributes)).toEqual([
+    'url',
     'statusCallback',
     'statusCallbackEvent',
   ]);

@@ -7,13 +7,17 @@ import { sql, statement } from '../../db/sql';
 const INSERT_ATTEMPTS = sql`
       INSERT INTO call_attempts (
         company_id, uuid, created_at, call_id, round, buyer_id, buyer_group_id, connect_to, status,
-        timeout_seconds, press_one_to_accept, dial
+        timeout_seconds, press_one_to_accept, dial, ring_until
       )
       SELECT
         {company_id}, (d.dial->>'attempt')::uuid, {now}::timestamptz, call.id, {round}::int,
         (d.dial->>'buyer_id')::bigint, (d.dial->>'buyer_group_id')::bigint, d.dial->>'number',
         'ringing', (d.dial->>'timeout_seconds')::int, (d.dial->>'press_one_to_accept')::boolean,
-        d.dial
+        d.dial,
+        CASE
+          WHEN {dials_as_one}::boolean AND (d.dial->>'timeout_seconds')::int < {longest}::int
+            THEN {now}::timestamptz + (d.dial->>'timeout_seconds')::int * interval '1 second'
+        END
       FROM call, jsonb_array_elements({dial}::jsonb) WITH ORDINALITY AS d(dial, place)
       ORDER BY d.place`;
 

@@ -1,0 +1,240 @@
+import { stopLegs } from '../../src/calls/stop-legs';
+import { standingClock } from '../support/clock';
+import { switchboard, type Bought } from '../support/switchboard';
+import { startTwilio, type TwilioServer } from '../support/twilio-server';
+import { createWorld, TWILIO_TOKEN, type World } from '../support/world';
+import type { Element } from '../support/xml';
+
+// Of buyers that ring at once, each rings for its own time, and is recorded or not as it says.
+
+/** Monday 08:30 in New York. */
+const MONDAY = '2026-06-01T12:30:00Z';
+
+let server: TwilioServer;
+let world: World;
+let on: ReturnType<typeof switchboard>;
+const time = standingClock(MONDAY);
+beforeAll(async () => {
+  server = await startTwilio();
+  server.auth_token = TWILIO_TOKEN;
+  world = await createWorld({
+    clock: time.read,
+    environment: {
+      PUBLIC_URL: 'https://calls.example.com',
+      TRUST_PROXY: '1',
+      CARRIER: 'twilio',
+      TWILIO_ACCOUNT_SID: server.account_sid,
+      TWILIO_BASE_URL: server.url,
+    },
+  });
+});
+beforeEach(async () => {
+  time.set(MONDAY);
+  server.trouble([]);
+  world.company = await world.addCompany();
+  on = switchboard(world, time);
+});
+afterAll(async () => {
+  await world.close();
+  await server.close();
+});
+
+interface Leg {
+  noun: Element;
+  sid: string;
+  report(status: string): Promise<unknown>;
+}
+interface Ringing {
+  sid: string;
+  dial: Element;
+  legs: Map<string, Leg>;
+}
+
+let calls = 0;
+/** A call whose buyers ring at once; every leg is at the carrier. */
+async function ring(buyers: Bought[]): Promise<Ringing> {
+  await on.atOnce(buyers);
+  const sid = `CA${world.company.id}x${++calls}`;
+  const caller = { CallSid: sid, From: '+13105550188', To: on.own, CallStatus: 'ringing' };
+  const response = await on.twiml(on.hook('voice'), caller);
+  const dial = response.children.find(({ name }) => name === 'Dial')!;
+  const legs = new Map<string, Leg>();
+  for (const [n, noun] of dial.children.entries()) {
+    const leg_sid = `${sid}-${n}`;
+    server.calls.push({ sid: leg_sid, status: 'ringing' });
+    const report = (CallStatus: string) =>
+      on.twiml(noun.attributes.statusCallback!, { CallSid: leg_sid, CallStatus });
+    await report('initiated');
+    await report('ringing');
+    legs.set(noun.text, { noun, sid: leg_sid, report });
+  }
+  return { sid, dial, legs };
+}
+const after = (seconds: number) =>
+  time.set(new Date(Date.parse(MONDAY) + seconds * 1000).toISOString());
+const atCarrier = ({ sid }: Leg) => server.calls.find((each) => each.sid === sid)!;
+const statuses = async ({ sid }: Ringing) => on.attempts({ sid });
+const recordings = () => server.asked.filter(({ path }) => path.endsWith('/Recordings')).length;
+const eventsOf = async ({ sid }: Ringing): Promise<string[]> => {
+  const { id } = await on.callOf({ sid });
+  return (await on.ok('get', `calls/${id}/events`)).call_events.map(
+    ({ event }: { event: string }) => event,
+  );
+};
+
+describe('timeout_seconds', () => {
+  test('stops a leg at its own time, and gives its slot back, while the others ring on', async () => {
+    const [short, long] = [
+      await on.buyer({ timeout_seconds: 15 }),
+      await on.buyer({ timeout_seconds: 40 }),
+    ];
+    const call = await ring([short, long]);
+    expect(call.dial.attributes.timeout).toBe('40');
+    after(14);
+    expect(await stopLegs(world.deps)).toBe(0);
+    after(15);
+    expect(await stopLegs(world.deps)).toBe(1);
+    expect(atCarrier(call.legs.get(short.number)!).status).toBe('canceled');
+    expect(atCarrier(call.legs.get(long.number)!).status).toBe('ringing');
+    expect(await statuses(call)).toEqual(['no_answer', 'ringing']);
+    expect([(await on.counts(short))[3], (await on.counts(long))[3]]).toEqual([0, 1]);
+    await call.legs.get(short.number)!.report('canceled');
+    expect(await stopLegs(world.deps)).toBe(0);
+    await call.legs.get(long.number)!.report('in-progress');
+    expect(await statuses(call)).toEqual(['no_answer', 'connected']);
+  });
+
+  test('a buyer who answers in the same moment keeps the call', async () => {
+    const [short, long] = [
+      await on.buyer({ timeout_seconds: 15 }),
+      await on.buyer({ timeout_seconds: 40 }),
+    ];
+    const call = await ring([short, long]);
+    after(15);
+    const leg = call.legs.get(short.number)!;
+    atCarrier(leg).status = 'in-progress';
+    expect(await stopLegs(world.deps)).toBe(0);
+    expect(atCarrier(leg).status).toBe('in-progress');
+    await leg.report('in-progress');
+    expect(await statuses(call)).toEqual(['connected', 'released']);
+  });
+
+  test('a carrier that is down for a moment is asked again', async () => {
+    const [short, long] = [
+      await on.buyer({ timeout_seconds: 15 }),
+      await on.buyer({ timeout_seconds: 40 }),
+    ];
+    const call = await ring([short, long]);
+    after(15);
+    server.trouble([{ status: 503 }]);
+    expect(await stopLegs(world.deps)).toBe(0);
+    expect(await stopLegs(world.deps)).toBe(0);
+    after(20);
+    expect(await stopLegs(world.deps)).toBe(1);
+    expect(await statuses(call)).toEqual(['no_answer', 'ringing']);
+  });
+
+  test('two processes stop a leg once; buyers with one time need no stopping', async () => {
+    const same = [
+      await on.buyer({ timeout_seconds: 20 }),
+      await on.buyer({ timeout_seconds: 20 }),
+      await on.buyer({ timeout_seconds: 12 }),
+    ];
+    const call = await ring(same);
+    after(30);
+    const stopped = await Promise.all([stopLegs(world.deps), stopLegs(world.deps)]);
+    expect(stopped.toSorted()).toEqual([0, 1]);
+    expect(await statuses(call)).toEqual(['ringing', 'ringing', 'no_answer']);
+  });
+});
+
+describe('record_calls', () => {
+  test('is of the buyer that answers: it is recorded by its leg, once', async () => {
+    const [kept, other] = [await on.buyer({ record_calls: true }), await on.buyer()];
+    const call = await ring([kept, other]);
+    expect(call.dial.attributes.record).toBeUndefined();
+    const before = recordings();
+    const leg = call.legs.get(kept.number)!;
+    atCarrier(leg).status = 'in-progress';
+    await leg.report('in-progress');
+    await leg.report('in-progress');
+    expect(recordings() - before).toBe(1);
+    const asked = server.asked.at(-1)!;
+    expect(asked.path).toBe(`Calls/${leg.sid}/Recordings`);
+    await on.twiml(asked.form.get('RecordingStatusCallback')!, {
+      RecordingUrl: 'https://api.twilio.com/recordings/RE1',
+      RecordingStatus: 'completed',
+      CallSid: leg.sid,
+    });
+    expect(await on.callOf(call)).toMatchObject({
+      recording_url: 'https://api.twilio.com/recordings/RE1',
+    });
+    expect((await eventsOf(call)).filter((event) => event === 'recording')).toHaveLength(1);
+  });
+
+  test('a buyer who does not want it is not recorded', async () => {
+    const [kept, other] = [await on.buyer({ record_calls: true }), await on.buyer()];
+    const call = await ring([kept, other]);
+    const before = recordings();
+    atCarrier(call.legs.get(other.number)!).status = 'in-progress';
+    await call.legs.get(other.number)!.report('in-progress');
+    expect(await statuses(call)).toEqual(['released', 'connected']);
+    expect(recordings()).toBe(before);
+  });
+
+  test('a buyer who must press 1 is recorded when it does', async () => {
+    const kept = await on.buyer({ record_calls: true, press_one_to_accept: true });
+    const other = await on.buyer({ press_one_to_accept: true });
+    const call = await ring([kept, other]);
+    const leg = call.legs.get(kept.number)!;
+    atCarrier(leg).status = 'in-progress';
+    await leg.report('in-progress');
+    const before = recordings();
+    const asked = await on.twiml(leg.noun.attributes.url!, { CallSid: leg.sid });
+    const gather = asked.children.find(({ name }) => name === 'Gather')!;
+    expect(recordings()).toBe(before);
+    await on.twiml(gather.attributes.action!, { CallSid: leg.sid, Digits: '1' });
+    expect(recordings() - before).toBe(1);
+  });
+
+  test('where all want it the carrier records the round; what it refuses is in the events', async () => {
+    const both = [await on.buyer({ record_calls: true }), await on.buyer({ record_calls: true })];
+    const call = await ring(both);
+    expect(call.dial.attributes.record).toBe('record-from-answer');
+    const before = recordings();
+    await call.legs.get(both[0]!.number)!.report('in-progress');
+    expect(recordings()).toBe(before);
+    world.company = await world.addCompany();
+    on = switchboard(world, time);
+    const [kept, other] = [await on.buyer({ record_calls: true }), await on.buyer()];
+    const mixed = await ring([kept, other]);
+    server.trouble([{ status: 400, code: 21219 }]);
+    await mixed.legs.get(kept.number)!.report('in-progress');
+    expect(await eventsOf(mixed)).toContain('recording_failed');
+    expect(await statuses(mixed)).toEqual(['connected', 'released']);
+  });
+});
+
+describe('dtmf_tones', () => {
+  const sip = 'sip:desk@pbx.example.com';
+
+  test('are played to a SIP buyer when it answers', async () => {
+    const buyer = await on.buyer({ number: sip, dtmf_tones: 'W1#' });
+    const call = await ring([buyer]);
+    const { noun, sid } = call.legs.get(sip)!;
+    expect([noun.name, noun.attributes.sendDigits]).toEqual(['Sip', undefined]);
+    const [play, ...more] = (await on.twiml(noun.attributes.url!, { CallSid: sid })).children;
+    expect([play?.name, play?.attributes.digits, more]).toEqual(['Play', 'ww1#', []]);
+    expect(await statuses(call)).toEqual(['connected']);
+  });
+
+  test('come before a SIP buyer is asked to press 1; without tones it hears none', async () => {
+    const buyer = await on.buyer({ number: sip, dtmf_tones: '9', press_one_to_accept: true });
+    const plain = await on.buyer({ number: 'sip:plain@pbx.example.com' });
+    const call = await ring([buyer, plain]);
+    const { noun, sid } = call.legs.get(sip)!;
+    const heard = (await on.twiml(noun.attributes.url!, { CallSid: sid })).children;
+    expect(heard.map(({ name }) => name)).toEqual(['Play', 'Gather', 'Hangup']);
+    expect(call.legs.get(plain.number)!.noun.attributes.url).toBeUndefined();
+  });
+});
