@@ -14,6 +14,7 @@ import type {
 } from './carrier';
 import { keypadPattern, limitOf, nationalPrefix, pick } from './number-search';
 import { ask, type Account, type Fields, type Json } from './twilio-api';
+import { startRecording, stopRinging } from './twilio-legs';
 import { callStatusOf, failureCodeOf, messageStatusOf } from './twilio-words';
 
 export interface TwilioOptions {
@@ -259,32 +260,6 @@ async function endCall(service: Service, sid: string): Promise<Done> {
   });
   return answer.ok ? { ok: true } : answer;
 }
-
-/** `canceled` ends a call that is queued or rings, and changes nothing about one in progress. */
-async function stopRinging(service: Service, sid: string): Promise<Done> {
-  const answer = await postTo(service, `Calls/${encodeURIComponent(sid)}`, { Status: 'canceled' });
-  if (!answer.ok) return answer;
-  const status = callStatusOf(String(answer.body.status));
-  return status === 'in_progress'
-    ? { ok: false, retryable: false, code: 'not_live', message: 'The leg has been answered.' }
-    : { ok: true };
-}
-
-async function startRecording(service: Service, sid: string, report_to: string): Promise<Done> {
-  const answer = await postTo(service, `Calls/${encodeURIComponent(sid)}/Recordings`, {
-    RecordingStatusCallback: report_to,
-    RecordingStatusCallbackEvent: ['completed'],
-  });
-  return answer.ok ? { ok: true } : answer;
-}
-
-const postTo = (service: Service, path: string, fields: Fields) =>
-  ask(service.account, {
-    method: 'POST',
-    path,
-    fields,
-    signal: AbortSignal.timeout(service.timeout_ms),
-  });
 
 async function releaseNumber(service: Service, sid: string): Promise<Done> {
   const signal = AbortSignal.timeout(service.timeout_ms);

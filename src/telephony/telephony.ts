@@ -8,7 +8,7 @@ import { callStatusOf, failureCodeOf, messageStatusOf } from '../carriers/twilio
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
-import type { Handlers } from '../http/handlers';
+import type { Call, Handlers } from '../http/handlers';
 import { Twiml } from '../http/reply';
 import { receiveCallStatus, receiveMessageStatus } from '../outreach/receive-status';
 import { receiveTextMessage } from '../outreach/receive-text-message';
@@ -74,14 +74,7 @@ const inboundCalls = ({ clock, config, request, pepper }: Deps) => {
   const edges = { request, pepper, clock };
   return {
     receiveCall: async ({ body, db }) => {
-      const call = {
-        call_sid: body.CallSid,
-        from: body.From,
-        to: body.To,
-        caller_city: body.CallerCity ?? body.FromCity,
-        caller_state: body.CallerState ?? body.FromState,
-        caller_zip: body.CallerZip ?? body.FromZip,
-      };
+      const call = { call_sid: body.CallSid, from: body.From, to: body.To, ...placeOf(body) };
       const begun = await withPreDialChecks(db, edges, (vetoes) =>
         receiveCall(db, { ...call, vetoes }, clock()),
       );
@@ -123,19 +116,17 @@ const inboundCalls = ({ clock, config, request, pepper }: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
-const legsToBuyers = ({ clock, config, request, pepper, carrier }: Deps) => {
+/** Where the caller is; older and newer names of the same. */
+const placeOf = (body: Call<'receiveCall'>['body']) => ({
+  caller_city: body.CallerCity ?? body.FromCity,
+  caller_state: body.CallerState ?? body.FromState,
+  caller_zip: body.CallerZip ?? body.FromZip,
+});
+
+const legsToBuyers = (deps: Deps) => {
+  const { clock, config, request, pepper } = deps;
   const edges = { request, pepper, clock };
-  /** Records the leg of a buyer that has taken the call, where it must be asked for. */
-  const record = async (
-    db: Db,
-    { call, attempt, leg_sid }: { call: Reference; attempt: string; leg_sid: string | undefined },
-  ) => {
-    if (!leg_sid) return;
-    const row = await readCall(db, call);
-    const report_to = callbackUrlsOf(config.public_url, row).voicemail;
-    const leg = { call: row, attempt, leg_sid, report_to };
-    await recordLeg(db, leg, { carrier, now: clock() });
-  };
+  const record = legRecorder(deps);
   return {
     receiveAttemptStatus: async ({ query: { call, attempt }, body, db }) => {
       const status = callStatusOf(body.CallStatus);
@@ -168,6 +159,23 @@ const legsToBuyers = ({ clock, config, request, pepper, carrier }: Deps) => {
     },
   } satisfies Partial<Handlers>;
 };
+
+interface TakenLeg {
+  call: Reference;
+  attempt: string;
+  leg_sid: string | undefined;
+}
+
+/** Records the leg of a buyer that has taken the call, where it must be asked for. */
+const legRecorder =
+  ({ clock, config, carrier }: Deps) =>
+  async (db: Db, { call, attempt, leg_sid }: TakenLeg): Promise<void> => {
+    if (!leg_sid) return;
+    const row = await readCall(db, call);
+    const report_to = callbackUrlsOf(config.public_url, row).voicemail;
+    const leg = { call: row, attempt, leg_sid, report_to };
+    await recordLeg(db, leg, { carrier, now: clock() });
+  };
 
 /** The tones that a SIP buyer hears when it answers; a telephone number gets them by <Number>. */
 async function tonesOf(db: Db, call_id: number, attempt: string): Promise<string | null> {

@@ -96,6 +96,9 @@ function byWord(name: string, [, not, word]: RegExpExecArray, rest: string) {
   return listed(operand).length > 0 ? { name, operator, operand } : undefined;
 }
 
+/** A value in quotes at the beginning of the rest of a list. */
+const QUOTED = /^ ?(?:"[^"]*"|'[^']*')/;
+
 const BRACKETS: Record<string, string> = { '[': ']', '(': ')' };
 
 /** Undefined when a bracket is not closed at the end. */
@@ -112,10 +115,17 @@ function unquoted(text: string): string {
 }
 
 /** The values of a list, separated by commas or bars; those in quotes may contain either. */
-const listed = (text: string): string[] =>
-  (text.match(/\s*(?:"[^"]*"|'[^']*')\s*(?=[,|]|$)|[^,|]+/g) ?? [])
-    .map((value) => unquoted(value.trim()))
-    .filter(Boolean);
+function listed(text: string): string[] {
+  const values: string[] = [];
+  for (let from = 0; from <= text.length;) {
+    const quoted = QUOTED.exec(text.slice(from))?.[0].length ?? 0;
+    const separator = text.slice(from + quoted).search(/[,|]/);
+    const to = separator < 0 ? text.length : from + quoted + separator;
+    values.push(unquoted(text.slice(from, to).trim()));
+    from = to + 1;
+  }
+  return values.filter(Boolean);
+}
 
 /**
  * A filter as a predicate of tokens; undefined when it is not understood. An unknown token is

@@ -25,7 +25,7 @@ export async function readValues(
 ): Promise<string[]> {
   if (bytes > MAX_BYTES) throw invalidFile(`must have at most ${MAX_BYTES} bytes`);
   try {
-    return await valuesOf(await rowsOf(path), column_name);
+    return valuesOf(await rowsOf(path), column_name);
   } catch (error) {
     if (error instanceof FileProblem) throw invalidFile(`cannot be read: ${error.message}`);
     throw error;

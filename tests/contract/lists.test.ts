@@ -30,6 +30,7 @@ const SEARCHED: Record<string, string> = {
   listBuyerSuppressionFiles: 'name',
   listOffers: 'description',
   listTrafficSources: 'name',
+  listValueLists: 'name',
   listPhoneNumbers: 'name',
   listSchedules: 'description',
   listScheduleActions: 'name',

@@ -13,6 +13,7 @@ import { projection as outgoingWebhooks } from '../../src/webhooks/outgoing-webh
 import { projection as phoneNumbers } from '../../src/numbers/phone-numbers';
 import { projection as schedules } from '../../src/schedules/schedules';
 import { projection as trafficSources } from '../../src/offers/traffic-sources';
+import { projection as valueLists } from '../../src/value-lists/value-lists';
 import { projection as manualFires } from '../../src/webhooks/manual-fires';
 import { projection as buyers } from '../../src/buyers/buyers-columns';
 import { createWorld, type World } from '../support/world';
@@ -157,6 +158,7 @@ test.each([
     'direction, status, carrier, sub_id',
     "'inbound', 'completed', 'sandbox', md5(i::text)",
   ],
+  ['value_lists', valueLists.fulltext, 'name, key', 'md5(i::text), i::text'],
   ['buyer_fleets', buyerFleets.fulltext, 'name, user_fleet_id', 'md5(i::text), i::text'],
   ['call_centers', callCenters.fulltext, 'name', 'md5(i::text)'],
   ['agent_statuses', agentStatuses.fulltext, 'key, name, is_online', 'i::text, md5(i::text), true'],

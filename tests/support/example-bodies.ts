@@ -25,8 +25,11 @@ export function formOf(operation: Operation): Record<string, string | Buffer> {
     string,
     string
   >;
-  const form = operation.id === 'createBuyerSuppression' ? { name: fields.name! } : fields;
-  return { ...form, import_file: Buffer.from(import_file!) };
+  const { properties } = facets(operation.multipart!);
+  const form = Object.entries({ ...fields, column_name: 'phone' }).filter(
+    ([name]) => name in properties,
+  );
+  return { ...Object.fromEntries(form), import_file: Buffer.from(import_file!) };
 }
 
 export const hasFile = ({ multipart }: Operation): boolean =>
