@@ -346,6 +346,14 @@ CREATE INDEX call_centers_fulltext_idx ON call_centers USING gin (
     || E'\n' || coalesce(external_record_id, '')
   )) gin_trgm_ops
 ) WHERE deleted_at IS NULL;
+CREATE INDEX dispositions_fulltext_idx ON dispositions USING gin (
+  company_id,
+  (lower(
+    coalesce(key, '')
+    || E'\n' || coalesce(name, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
 CREATE INDEX agent_statuses_fulltext_idx ON agent_statuses USING gin (
   company_id,
   (lower(

@@ -132,11 +132,17 @@ export type Method = (typeof METHODS)[number];
 
 type Examples = Record<string, { value: unknown }>;
 
+export type PathItem = Partial<Record<Method, RawOperation>> & {
+  parameters?: Parameter[];
+  /** Further names of the path, which stand for it in all paths below it too. */
+  'x-other-paths'?: string[];
+};
+
 export interface ContractDocument {
   openapi: string;
   info: { title: string; version: string };
   servers: { url: string }[];
-  paths: Record<string, Partial<Record<Method, RawOperation>> & { parameters?: Parameter[] }>;
+  paths: Record<string, PathItem>;
   components: {
     schemas: Record<string, Schema>;
     parameters: Record<string, Parameter>;

@@ -47,6 +47,8 @@ const in_progress = `(
 
 /** The conditions are written as in the partial indexes of calls. */
 export const callFilters = {
+  id_from: 't.id >= {id_from}::bigint',
+  id_to: 't.id <= {id_to}::bigint',
   ended_at_from: 't.ended_at >= {ended_at_from}::timestamptz',
   ended_at_to: 't.ended_at <= {ended_at_to}::timestamptz',
   caller_number: 't.caller_number = {caller_number}::bigint',

@@ -40,6 +40,7 @@ export type Table =
   | 'change_logs'
   | 'contacts'
   | 'conversions'
+  | 'dispositions'
   | 'emails'
   | 'inbound_webhooks'
   | 'lead_logs'

@@ -530,6 +530,17 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'calls.describe': {
+    params: {
+      fields: string | object | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
   'calls.find_attempt_of_leg': {
     params: {
       company_id: number | string | bigint | null;
@@ -587,6 +598,16 @@ export interface SqlTypes {
       id: string;
       direction: string;
       lead_id: string | null;
+    };
+  };
+  'calls.find_disposition': {
+    params: {
+      company_id: number | string | bigint | null;
+      key: string | null;
+    };
+    row: {
+      id: string | null;
+      keys: string[];
     };
   };
   'calls.find_filtered_records': {
@@ -1052,6 +1073,15 @@ export interface SqlTypes {
     row: {
       pairs: string[] | null;
     };
+  };
+  'calls.record_agent': {
+    params: {
+      agent_id: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: object;
   };
   'calls.record_progress': {
     params: {
