@@ -57,6 +57,12 @@ export type Table =
   | 'webhook_manual_fires';
 
 /**
+ * Whether a field names records to take away. What is not there is taken away already, so that such
+ * a field may name what does not exist, or what the caller cannot see.
+ */
+export const isRemoval = (field: string): boolean => field.startsWith('remove_');
+
+/**
  * Returns the digits of a telephone number that names a record of numbers; undefined for what is an
  * id. A plus sign that was decoded twice has become a space.
  */

@@ -68,7 +68,10 @@ describe('dispositions', () => {
     });
     expect(renamed.status).toBe(200);
     await api('delete', `dispositions/${call.disposition_id}`);
-    expect(await shown(path)).toMatchObject({ disposition_key: 'sold', disposition_name: 'A sale' });
+    expect(await shown(path)).toMatchObject({
+      disposition_key: 'sold',
+      disposition_name: 'A sale',
+    });
     const blank = (await api('post', path, { query: { disposition_key: '' } })).body.call;
     expect(blank).toMatchObject({ disposition_id: null, disposition_notes: 'two policies' });
   });
