@@ -1,6 +1,7 @@
 import type { Deps } from '../deps';
 import type { Running } from '../jobs/loop';
 import { startWorkers } from '../jobs/workers';
+import { startCallCosts } from './call-costs-loop';
 import { startHousekeeping } from './housekeeping-loop';
 import { startOutreach } from './outreach-loop';
 import { createRunners } from './runners';
@@ -14,6 +15,7 @@ export async function startJobs(deps: Deps): Promise<Running> {
     workers,
     startOutreach(deps),
     startHousekeeping(deps),
+    startCallCosts(deps),
     startWebhooks(deps),
   ];
   return { stop: async () => void (await Promise.all(all.map((each) => each.stop()))) };

@@ -2,6 +2,7 @@ import type {
   AvailableNumber,
   CallStatus,
   Carrier,
+  Failure,
   FailureCode,
   MessageStatus,
   Outcome,
@@ -58,6 +59,13 @@ export const MAGIC_NUMBERS: Record<string, MagicNumber> = {
 const magicOf = (to: string): MagicNumber | undefined =>
   MAGIC_NUMBERS[/^\+1[2-9]\d\d555(01\d\d)$/.exec(to)?.[1] ?? ''];
 
+const NO_CALLS: Failure = {
+  ok: false,
+  retryable: false,
+  code: 'not_live',
+  message: 'The sandbox has no calls in progress.',
+};
+
 /** A carrier that sends nothing and stores nothing: its response depends on the request alone. */
 export function sandbox(): Carrier {
   let stock: AvailableNumber[] | undefined;
@@ -70,12 +78,10 @@ export function sandbox(): Carrier {
     placeCall: async ({ key, to }) =>
       answer<CallStatus>(key, magicOf(to)?.call ?? { status: 'completed' }),
     // Its calls have ended by the time it responds.
-    endCall: async () => ({
-      ok: false,
-      retryable: false,
-      code: 'not_live',
-      message: 'The sandbox has no calls in progress.',
-    }),
+    endCall: async () => NO_CALLS,
+    playKeys: async () => NO_CALLS,
+    // Nothing that the sandbox does costs anything, and nobody asks it.
+    findLegs: async () => ({ ok: true, legs: [] }),
     searchNumbers: async (search) => ({ ok: true, numbers: pick(inventory(), search) }),
     buyNumber: async ({ key, phone_number }) =>
       answer(

@@ -8773,7 +8773,7 @@ export interface components {
             CallStatus: string;
             /** @description Seconds, once the call has ended; becomes its `total_duration`. */
             CallDuration?: string;
-            /** @description What the carrier charges for this leg, below 0 for a charge; part of the `provider_cost` of the call. The carrier is asked for those that it has not told. */
+            /** @description What the carrier charges for this leg, below 0 for a charge; part of the `provider_cost` of the call. The carrier is asked for those that it has not told. What is no number is ignored. */
             Price?: string;
             /** @description The currency of `Price`, such as USD. Without it, dollars. */
             PriceUnit?: string;
@@ -8802,7 +8802,7 @@ export interface components {
             To: string;
             /** @description Seconds, for the whole call. Not used: the time before a buyer answered is included. */
             CallDuration?: string;
-            /** @description What the carrier charges for this leg, below 0 for a charge; part of the `provider_cost` of the call. The carrier is asked for those that it has not told. */
+            /** @description What the carrier charges for this leg, below 0 for a charge; part of the `provider_cost` of the call. The carrier is asked for those that it has not told. What is no number is ignored. */
             Price?: string;
             /** @description The currency of `Price`, such as USD. Without it, dollars. */
             PriceUnit?: string;
@@ -8828,7 +8828,7 @@ export interface components {
             CallStatus: string;
             /** @description Sent by the carrier, and not used. */
             CallDuration?: string;
-            /** @description What the carrier charges for this leg, below 0 for a charge; part of the `provider_cost` of the call. The carrier is asked for those that it has not told. */
+            /** @description What the carrier charges for this leg, below 0 for a charge; part of the `provider_cost` of the call. The carrier is asked for those that it has not told. What is no number is ignored. */
             Price?: string;
             /** @description The currency of `Price`, such as USD. Without it, dollars. */
             PriceUnit?: string;

@@ -523,6 +523,20 @@ export interface SqlTypes {
       skip_reasons: unknown;
     };
   };
+  'calls.claim_cost_looks': {
+    params: {
+      now: Date | string | null;
+      limit: number | string | bigint | null;
+      lease_until: Date | string | null;
+    };
+    row: {
+      company_id: string;
+      call_id: number;
+      tries: number;
+      carrier: string;
+      carrier_call_id: string | null;
+    };
+  };
   'calls.delete_unplaced_call': {
     params: {
       company_id: number | string | bigint | null;
@@ -540,6 +554,13 @@ export interface SqlTypes {
     row: {
       id: string;
     };
+  };
+  'calls.end_cost_look': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: object;
   };
   'calls.find_attempt_of_leg': {
     params: {
@@ -863,6 +884,15 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'calls.lock_cost_look': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
   'calls.lock_lead': {
     params: {
       company_id: number | string | bigint | null;
@@ -908,6 +938,14 @@ export interface SqlTypes {
     row: {
       id: string;
     };
+  };
+  'calls.postpone_cost_look': {
+    params: {
+      due_at: Date | string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: object;
   };
   'calls.read_attempts': {
     params: {
@@ -1133,6 +1171,26 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'calls.save_leg_price': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      leg_id: string | null;
+      price: number | string | null;
+      currency: string | null;
+      now: Date | string | null;
+    };
+    row: object;
+  };
+  'calls.save_provider_cost': {
+    params: {
+      cost: number | string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'calls.save_recording': {
     params: {
       recording_url: string | null;
@@ -1159,6 +1217,19 @@ export interface SqlTypes {
       buyer_group_id: number | string | bigint | null;
     };
     row: object;
+  };
+  'calls.sum_legs': {
+    params: {
+      legs: string | object | null;
+      is_asked: boolean | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      cost: string | null;
+      is_complete: boolean;
+      is_in_dollars: boolean;
+    };
   };
   'calls.was_source_paid': {
     params: {

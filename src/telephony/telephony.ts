@@ -1,5 +1,6 @@
 import { saveRecording } from '../calls/change-call';
 import { handleCallEvent } from '../calls/handle-event';
+import { saveLegPrice } from '../calls/leg-prices';
 import { findCall, readCall } from '../calls/read-call';
 import { readSession, type CallSession } from '../calls/session';
 import { isOver } from '../carriers/carrier';
@@ -28,6 +29,13 @@ export const telephony = (deps: Deps) => ({
   ...outboundReports(deps),
   ...inboundCalls(deps),
   ...legsToBuyers(deps),
+});
+
+/** The price of the leg that a carrier reports about. */
+const priceOf = (body: { CallSid: string; Price?: string; PriceUnit?: string }) => ({
+  leg_id: body.CallSid,
+  price: body.Price,
+  currency: body.PriceUnit,
 });
 
 const seconds = (sent: string | undefined) => (sent === undefined ? undefined : Number(sent));
@@ -65,6 +73,7 @@ const outboundReports = ({ clock }: Deps) =>
         const report = { key: query.key, carrier_call_id: body.CallSid, status, duration };
         await receiveCallStatus(db, report, clock());
       }
+      await saveLegPrice(db, query.key ? { uuid: query.key } : undefined, priceOf(body), clock());
       return new Twiml(NOTHING);
     },
   }) satisfies Partial<Handlers>;
@@ -89,10 +98,11 @@ const inboundCalls = ({ clock, config, request, pepper }: Deps) => {
 
     receiveCallEnd: async ({ body, db }) => {
       const status = callStatusOf(body.CallStatus);
-      const call =
-        status && isOver(status) ? await findCall(db, 'twilio', body.CallSid) : undefined;
+      const call = await findCall(db, 'twilio', body.CallSid);
       // The carrier's duration is not passed on: it includes the time before a buyer answered.
-      if (call) await handleCallEvent(db, call.id, { event: 'completed' }, clock());
+      if (call && status && isOver(status))
+        await handleCallEvent(db, call.id, { event: 'completed' }, clock());
+      await saveLegPrice(db, call, priceOf(body), clock());
       return new Twiml(NOTHING);
     },
 
@@ -131,6 +141,9 @@ const legsToBuyers = ({ clock, config, request, pepper }: Deps) => {
           receiveLegStatus(db, { ...report, vetoes }, clock()),
         );
       }
+      const { CallSid: leg_id, Price: price, PriceUnit: currency } = body;
+      if (leg_id && price)
+        await saveLegPrice(db, await readCall(db, call), { leg_id, price, currency }, clock());
       return new Twiml(NOTHING);
     },
 
