@@ -177,7 +177,7 @@ const changing = ({ clock, carrier, mailer, config, database, request, pepper }:
     sendKeyPress: async ({ body: { id, digits, data }, db }) => {
       const now = clock();
       const pressed = await withPreDialChecks(db, { request, pepper, clock }, (vetoes) =>
-        sendKeyPress(db, { id, digits, data, vetoes }, now),
+        sendKeyPress(db, { id, digits, data, vetoes }, { now, carrier }),
       );
       return written({ db, now, projection }, pressed);
     },

@@ -44,6 +44,8 @@ export interface CallRow {
   token_values: Record<string, unknown>;
   connected_at: Date | null;
   ended_at: Date | null;
+  /** How many conferences the caller and the buyer were sent to, each to play keys. */
+  conferences: number;
 }
 
 /** A buyer that was dialed for a call. */

@@ -2096,7 +2096,7 @@ export interface paths {
         put?: never;
         /**
          * Press keys in a call
-         * @description For an incoming call that is in progress. While a buyer is being asked to press 1, the single key that is sent is the buyer's answer: 1 accepts the call, any other key declines it. A carrier connects the two when its prompt is over, within ten seconds. While a buyer is connected, the keys are passed to your softswitch, which plays them to the buyer: they appear in `key_presses` of the next instructions and as an event of the call. A call that a carrier has connected accepts no keys (422): carriers that speak TwiML can play tones only by ending the connection. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
+         * @description For an incoming call that is in progress. While a buyer is being asked to press 1, the single key that is sent is the buyer's answer: 1 accepts the call, any other key declines it. A carrier connects the two when its prompt is over, within ten seconds. While a buyer is connected, the keys are passed to your softswitch, which plays them to the buyer: they appear in `key_presses` of the next instructions and as an event of the call. In a call that a carrier has connected, the carrier plays them to the buyer: for that it takes the buyer out of the connection, and both meet again in a conference of their own after the last key. The recording, if there is one, ends there. What the carrier cannot do is refused with 409 and the reason. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["sendKeyPress"];
         delete?: never;
@@ -8538,7 +8538,7 @@ export interface components {
             data?: {
                 [key: string]: unknown;
             };
-            /** @description True ends the call. A carrier is asked to end it, and reports the end. A call on a softswitch of your own ends at once: the next instruction is `hang_up`. A call that has already ended is not changed. */
+            /** @description True ends the call. A carrier is asked to end it, and reports the end; what it refuses is answered with 409 and the reason. A call on a softswitch of your own ends at once: the next instruction is `hang_up`. A call that has already ended is not changed. */
             hang_up?: boolean;
             /** @description Key of the disposition that the call gets. One that is not among your dispositions is refused, with the list. Null or blank takes it away. */
             disposition_key?: string | null;
@@ -8834,7 +8834,7 @@ export interface components {
             PriceUnit?: string;
         };
         CarrierLeg: {
-            /** @description Sent by the carrier, and not used. */
+            /** @description The carrier's identifier of the call to the buyer. */
             CallSid?: string;
             /** @description Sent by the carrier, and not used. */
             CallStatus?: string;
@@ -9466,7 +9466,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A request with the same Idempotency-Key is still running. */
+        /** @description A request with the same Idempotency-Key is still running, or the carrier refuses what was asked. */
         Conflict: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -9911,6 +9911,8 @@ export interface components {
         CarriedCall: string;
         /** @description The routing round, starting at 1: how many times buyers have been looked for. */
         CarriedRound: number;
+        /** @description Which conference of the call has ended, starting at 1; absent at the end of the connection before. Conferences are made to play keys to a buyer. */
+        CarriedConference: number;
         /** @description uuid of the attempt. */
         CarriedAttempt: string;
         /** @description The number that was called, without the plus sign. The carrier's reports about a buyer it dials name none of your numbers. */
@@ -12268,6 +12270,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
@@ -17272,6 +17275,8 @@ export interface operations {
                 call: components["parameters"]["CarriedCall"];
                 /** @description The routing round, starting at 1: how many times buyers have been looked for. */
                 round: components["parameters"]["CarriedRound"];
+                /** @description Which conference of the call has ended, starting at 1; absent at the end of the connection before. Conferences are made to play keys to a buyer. */
+                conference?: components["parameters"]["CarriedConference"];
                 /** @description The number that was called, without the plus sign. The carrier's reports about a buyer it dials name none of your numbers. */
                 number: components["parameters"]["CarriedNumber"];
             };

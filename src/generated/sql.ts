@@ -436,6 +436,15 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'calls.add_conference': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      conferences: number;
+    };
+  };
   'calls.add_payout': {
     params: {
       amount: number | string | null;
@@ -608,6 +617,7 @@ export interface SqlTypes {
       token_values: unknown;
       connected_at: Date | null;
       ended_at: Date | null;
+      conferences: number;
     };
   };
   'calls.find_by_uuid': {
@@ -642,6 +652,16 @@ export interface SqlTypes {
       offer_id: string | null;
       buyer_id: string | null;
       traffic_source_id: string | null;
+    };
+  };
+  'calls.find_leg_of_attempt': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      attempt: string | null;
+    };
+    row: {
+      leg_id: string | null;
     };
   };
   'calls.find_placed_call': {
@@ -838,6 +858,7 @@ export interface SqlTypes {
       token_values: unknown;
       connected_at: Date | null;
       ended_at: Date | null;
+      conferences: number;
     };
   };
   'calls.lock_by_uuid': {
@@ -864,6 +885,7 @@ export interface SqlTypes {
       token_values: unknown;
       connected_at: Date | null;
       ended_at: Date | null;
+      conferences: number;
     };
   };
   'calls.lock_caller_of_offer': {
@@ -998,6 +1020,7 @@ export interface SqlTypes {
       token_values: unknown;
       connected_at: Date | null;
       ended_at: Date | null;
+      conferences: number;
     };
   };
   'calls.read_by_uuid': {
@@ -1024,6 +1047,7 @@ export interface SqlTypes {
       token_values: unknown;
       connected_at: Date | null;
       ended_at: Date | null;
+      conferences: number;
     };
   };
   'calls.read_convertible_call': {

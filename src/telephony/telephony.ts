@@ -1,5 +1,6 @@
 import { saveRecording } from '../calls/change-call';
 import { handleCallEvent } from '../calls/handle-event';
+import { conferenceAfter, conferenceName } from '../calls/play-keys';
 import { saveLegPrice } from '../calls/leg-prices';
 import { findCall, readCall } from '../calls/read-call';
 import { readSession, type CallSession } from '../calls/session';
@@ -18,7 +19,7 @@ import { callbackUrlsOf } from './callback-urls';
 import { endDial } from './end-dial';
 import { receiveCall } from './receive-call';
 import { receiveLegStatus } from './receive-leg-status';
-import { HANG_UP, NOTHING, REJECT, twimlOf, whisperTwiml } from './twiml';
+import { conferenceTwiml, HANG_UP, NOTHING, REJECT, twimlOf, whisperTwiml } from './twiml';
 import { readOfferWords } from '../routing/caller-facts';
 
 /**
@@ -106,17 +107,26 @@ const inboundCalls = ({ clock, config, request, pepper }: Deps) => {
       return new Twiml(NOTHING);
     },
 
-    receiveDialStatus: async ({ query: { call, round }, body, db }) => {
+    receiveDialStatus: async ({ query: { call, round, conference: ended = 0 }, body, db }) => {
       const of_caller = callStatusOf(body.CallStatus ?? '');
+      const caller_left = of_caller !== undefined && isOver(of_caller);
+      const carried = await readCall(db, call);
+      const next = caller_left ? undefined : await conferenceAfter(db, carried, ended);
+      if (next !== undefined) {
+        if (body.RecordingUrl) await saveRecording(db, carried.id, body.RecordingUrl, clock());
+        const { conference_status } = callbackUrlsOf(config.public_url, carried);
+        return new Twiml(conferenceTwiml(conferenceName(carried, next), conference_status(next)));
+      }
       const end = {
         call,
         round,
         status: callStatusOf(body.DialCallStatus) ?? 'failed',
         leg_sid: body.DialCallSid,
-        duration: seconds(body.DialCallDuration),
+        // A conference begins long after the buyer has answered.
+        duration: ended > 0 ? undefined : seconds(body.DialCallDuration),
         recording_url: body.RecordingUrl,
         bridged: body.DialBridged === undefined ? undefined : body.DialBridged === 'true',
-        caller_left: of_caller !== undefined && isOver(of_caller),
+        caller_left,
       };
       await withPreDialChecks(db, edges, (vetoes) => endDial(db, { ...end, vetoes }, clock()));
       return nextTwiml(db, call, { first: false, public_url: config.public_url });
@@ -147,8 +157,9 @@ const legsToBuyers = ({ clock, config, request, pepper }: Deps) => {
       return new Twiml(NOTHING);
     },
 
-    receiveWhisper: async ({ query: { call, attempt }, db }) => {
-      const session = await handleCallEvent(db, call, { event: 'answered', attempt }, clock());
+    receiveWhisper: async ({ query: { call, attempt }, body, db }) => {
+      const answered = { event: 'answered', attempt, leg_sid: body.CallSid } as const;
+      const session = await handleCallEvent(db, call, answered, clock());
       if (hasTaken(session, attempt)) return new Twiml(NOTHING);
       if (!['ask_for_key', 'wait'].includes(session.instruction.action)) return new Twiml(HANG_UP);
       const urls = callbackUrlsOf(config.public_url, await readCall(db, call));

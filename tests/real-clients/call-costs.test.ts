@@ -119,7 +119,13 @@ test('it is given up after two days, and a price that is told then still counts'
 test('the price that a status callback tells is taken where the carrier tells none', async () => {
   const { id, sid, board } = await endedCall([null, null, '-0.0140']);
   const end = { CallSid: sid, To: board.own, From: '+13105550188', CallStatus: 'completed' };
-  for (const told of [{}, { Price: 'unknown' }, { Price: '-0.0085' }, { Price: '-0.0085' }]) {
+  const prices: Record<string, string>[] = [
+    {},
+    { Price: 'unknown' },
+    { Price: '-0.0085' },
+    { Price: '-0.0085', PriceUnit: 'usd' },
+  ];
+  for (const told of prices) {
     const answer = await board.post(board.hook('voice_status'), { ...end, ...told });
     expect(answer.status).toBe(200);
   }

@@ -52,6 +52,14 @@ const KNOWN: Record<string, readonly string[]> = {
   Gather: ['numDigits', 'timeout', 'action', 'actionOnEmptyResult'],
   Dial: ['timeout', 'callerId', 'action', 'record', 'timeLimit', 'answerOnBridge'],
   Number: ['sendDigits', 'url', 'statusCallback', 'statusCallbackEvent'],
+  Play: ['digits'],
+  Conference: [
+    'beep',
+    'waitUrl',
+    'startConferenceOnEnter',
+    'endConferenceOnExit',
+    'maxParticipants',
+  ],
   Sip: ['url', 'statusCallback', 'statusCallbackEvent'],
 };
 
