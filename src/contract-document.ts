@@ -43,6 +43,8 @@ export interface Schema {
   'x-list'?: Schema;
   /** What the values of an object with any keys may be, more exactly than SDKs can say. */
   'x-values'?: Schema;
+  /** It is accepted and kept, and does nothing yet; the description says why. */
+  'x-without-effect'?: boolean;
   /** What it always is. Not `const`: many SDKs cannot read that. */
   'x-const'?: unknown;
   'x-collection'?: string;
