@@ -287,6 +287,7 @@ CREATE INDEX leads_fulltext_idx ON leads USING gin (
       data->>'name',
       coalesce(data->>'first_name', '') || ' ' || coalesce(data->>'last_name', '')
     )
+    || E'\n' || coalesce(external_record_id, '')
   )) gin_trgm_ops
 ) WHERE deleted_at IS NULL;
 CREATE INDEX schedules_fulltext_idx ON schedules USING gin (
@@ -304,6 +305,7 @@ CREATE INDEX schedule_actions_fulltext_idx ON schedule_actions USING gin (
     coalesce(name, '')
     || E'\n' || coalesce(subject, '')
     || E'\n' || coalesce(body, '')
+    || E'\n' || coalesce(external_record_id, '')
   )) gin_trgm_ops
 ) WHERE deleted_at IS NULL;
 CREATE INDEX calls_fulltext_idx ON calls USING gin (

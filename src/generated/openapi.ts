@@ -3251,7 +3251,7 @@ export interface components {
          */
         DisplayCallerIdType: "display_caller_id" | "display_fake_caller_id" | "display_service_number_id";
         /**
-         * @description What kind of destination it is. Kept for your own use: routing does not depend on it.
+         * @description What kind of destination it is. On routing it is without effect until a later release. A buyer of type `quality_assurance` is the reviewer of the calls whose `quality_assurance_name` is its name.
          * @enum {string}
          */
         BuyerType: "buyer" | "quality_assurance" | "voice_bot";
@@ -3668,7 +3668,7 @@ export interface components {
             record_calls?: boolean;
             /** @description After answering, the buyer must press 1 to be connected. */
             press_one_to_accept?: boolean | null;
-            /** @description Seconds, for your own use: pings are answered without asking the buyer. Null if not set. */
+            /** @description Seconds that the buyer has to answer a ping. Without effect until a later release, which will ask buyers: until then pings are answered without them. Null if not set. */
             ping_timeout_seconds?: number | null;
             /** @description Calls and leads go to this buyer only when all of these match. */
             record_token_filter_list?: components["schemas"]["TokenFilter"][] | null;
@@ -3864,7 +3864,7 @@ export interface components {
             current_conversion_token_value_ids?: number[];
             /** @description Ids of the entries of `attribution_token_values`, in their order. They change with the entries. */
             current_conversion_attribution_token_value_ids?: number[];
-            /** @description Seconds, for your own use: pings are answered without asking the buyer. Null if not set. */
+            /** @description Seconds that the buyer has to answer a ping. Without effect until a later release, which will ask buyers: until then pings are answered without them. Null if not set. */
             ping_timeout_seconds?: number | null;
             /** @description Suppression lists of the buyer: it gets no calls from their numbers. */
             buyer_suppression_ids?: number[];
@@ -8786,11 +8786,11 @@ export interface components {
             From?: string;
             /** @description A number of yours: determines the offer or the buyer, and the traffic source. */
             To: string;
-            /** @description Sent by the carrier, and not used. */
+            /** @description Sent by the carrier, and without effect. */
             CallStatus?: string;
             /** @description City of the caller, as far as the carrier knows it; becomes the `caller_city` of the call. */
             CallerCity?: string;
-            /** @description Not used: the country is read from the caller's number. */
+            /** @description Without effect: the country is read from the caller's number. */
             FromCountry?: string;
         };
         CarrierCallEnd: {
@@ -8800,7 +8800,7 @@ export interface components {
             CallStatus: string;
             /** @description The number of yours that was called: determines the company. */
             To: string;
-            /** @description Seconds, for the whole call. Not used: the time before a buyer answered is included. */
+            /** @description Seconds, for the whole call. Without effect: the time before a buyer answered is included. */
             CallDuration?: string;
             /** @description What the carrier charges for this leg, below 0 for a charge; part of the `provider_cost` of the call. The carrier is asked for those that it has not told. What is no number is ignored. */
             Price?: string;
@@ -8826,7 +8826,7 @@ export interface components {
             CallSid?: string;
             /** @description Status of the call to the buyer in the words of the carrier, such as `ringing`, `in-progress`, `busy` or `no-answer`. Unknown words are ignored. */
             CallStatus: string;
-            /** @description Sent by the carrier, and not used. */
+            /** @description Sent by the carrier, and without effect. */
             CallDuration?: string;
             /** @description What the carrier charges for this leg, below 0 for a charge; part of the `provider_cost` of the call. The carrier is asked for those that it has not told. What is no number is ignored. */
             Price?: string;
@@ -8836,21 +8836,21 @@ export interface components {
         CarrierLeg: {
             /** @description The carrier's identifier of the call to the buyer. */
             CallSid?: string;
-            /** @description Sent by the carrier, and not used. */
+            /** @description Sent by the carrier, and without effect. */
             CallStatus?: string;
         };
         CarrierKey: {
-            /** @description Sent by the carrier, and not used. */
+            /** @description Sent by the carrier, and without effect. */
             CallSid?: string;
             /** @description The key. Blank if none was pressed. */
             Digits?: string;
         };
         CarrierRecording: {
-            /** @description Sent by the carrier, and not used. */
+            /** @description Sent by the carrier, and without effect. */
             CallSid?: string;
             /** @description Where the carrier keeps the voicemail; becomes the `recording_url` of the call. */
             RecordingUrl?: string;
-            /** @description Sent by the carrier, and not used. */
+            /** @description Sent by the carrier, and without effect. */
             RecordingDuration?: string;
         };
         /** @enum {string} */

@@ -29,6 +29,7 @@ import { readOfferWords } from '../routing/caller-facts';
 export const telephony = (deps: Deps) => ({
   ...outboundReports(deps),
   ...inboundCalls(deps),
+  ...endOfDials(deps),
   ...legsToBuyers(deps),
 });
 
@@ -106,7 +107,12 @@ const inboundCalls = ({ clock, config, request, pepper }: Deps) => {
       await saveLegPrice(db, call, priceOf(body), clock());
       return new Twiml(NOTHING);
     },
+  } satisfies Partial<Handlers>;
+};
 
+const endOfDials = ({ clock, config, request, pepper }: Deps) => {
+  const edges = { request, pepper, clock };
+  return {
     receiveDialStatus: async ({ query: { call, round, conference: ended = 0 }, body, db }) => {
       const of_caller = callStatusOf(body.CallStatus ?? '');
       const caller_left = of_caller !== undefined && isOver(of_caller);
@@ -123,7 +129,7 @@ const inboundCalls = ({ clock, config, request, pepper }: Deps) => {
         status: callStatusOf(body.DialCallStatus) ?? 'failed',
         leg_sid: body.DialCallSid,
         // A conference begins long after the buyer has answered.
-        duration: ended > 0 ? undefined : seconds(body.DialCallDuration),
+        duration: carried.conferences > 0 ? undefined : seconds(body.DialCallDuration),
         recording_url: body.RecordingUrl,
         bridged: body.DialBridged === undefined ? undefined : body.DialBridged === 'true',
         caller_left,

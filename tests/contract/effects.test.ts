@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { contract, facets, type Operation, type Schema } from '../../src/contract';
 import { createFixture, type Fixture } from '../support/example';
 import { createWorld, type World } from '../support/world';
-import { COMMON, EFFECTS, type Effect, type Place } from './effects';
+import type { Effect, Place } from './effect';
+import { COMMON, EFFECTS } from './effects';
 
 // Nothing that requests may write is inert: each field has a place of its effect, or the contract
 // marks it as without one.

@@ -27,7 +27,7 @@ beforeEach(async () => {
   api = caller(appOf({ ...world.deps, carrier }), world.company.auth);
 });
 afterAll(async () => {
-  server.close();
+  await server.close();
   await world.close();
 });
 

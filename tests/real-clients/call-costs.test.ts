@@ -24,7 +24,7 @@ beforeEach(async () => {
   await world.sql('DELETE FROM call_cost_looks');
 });
 afterAll(async () => {
-  server.close();
+  await server.close();
   await world.close();
 });
 

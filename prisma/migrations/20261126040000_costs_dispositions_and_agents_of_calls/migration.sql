@@ -75,3 +75,29 @@ CREATE TABLE call_cost_looks (
 CREATE UNIQUE INDEX call_cost_looks_company_id_call_id_key
   ON call_cost_looks (company_id, call_id);
 CREATE INDEX call_cost_looks_due_at_idx ON call_cost_looks (due_at);
+
+-- Leads and actions are found by their identifier in another system, as other records are.
+DROP INDEX leads_fulltext_idx;
+CREATE INDEX leads_fulltext_idx ON leads USING gin (
+  company_id,
+  (lower(
+    coalesce(caller_number::text, '')
+    || E'\n' || coalesce(email, '')
+    || E'\n' || coalesce(
+      data->>'full_name',
+      data->>'name',
+      coalesce(data->>'first_name', '') || ' ' || coalesce(data->>'last_name', '')
+    )
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+DROP INDEX schedule_actions_fulltext_idx;
+CREATE INDEX schedule_actions_fulltext_idx ON schedule_actions USING gin (
+  company_id,
+  (lower(
+    coalesce(name, '')
+    || E'\n' || coalesce(subject, '')
+    || E'\n' || coalesce(body, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
