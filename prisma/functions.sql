@@ -294,6 +294,67 @@ CREATE CONSTRAINT TRIGGER call_counts_on_delete
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_call_kinds();
 
 -- ---------------------------------------------------------------------------------------------
+-- What calls cost
+-- ---------------------------------------------------------------------------------------------
+
+-- Each begun minute costs what the company's setting says at the end of the call.
+CREATE OR REPLACE FUNCTION charge_service_cost() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  SELECT c.service_cost_per_minute * ceil(greatest(
+      0,
+      coalesce(
+        NEW.total_duration::numeric,
+        extract(epoch FROM NEW.ended_at - NEW.created_at)
+      )
+    ) / 60)
+    INTO NEW.service_cost
+    FROM companies c
+    WHERE c.id = NEW.company_id;
+  RETURN NEW;
+END $$;
+
+DROP TRIGGER IF EXISTS service_cost_on_insert ON calls;
+CREATE TRIGGER service_cost_on_insert
+  BEFORE INSERT ON calls FOR EACH ROW WHEN (NEW.ended_at IS NOT NULL)
+  EXECUTE FUNCTION charge_service_cost();
+
+DROP TRIGGER IF EXISTS service_cost_on_update ON calls;
+CREATE TRIGGER service_cost_on_update
+  BEFORE UPDATE OF ended_at ON calls FOR EACH ROW
+  WHEN (NEW.ended_at IS NOT NULL AND OLD.ended_at IS DISTINCT FROM NEW.ended_at)
+  EXECUTE FUNCTION charge_service_cost();
+
+-- A carrier tells what a call has cost some time after its end.
+CREATE OR REPLACE FUNCTION queue_call_cost() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO call_cost_looks (company_id, call_id, due_at)
+    VALUES (NEW.company_id, NEW.id, NEW.ended_at + interval '1 minute')
+    ON CONFLICT (company_id, call_id) DO NOTHING;
+  RETURN NULL;
+END $$;
+
+DROP TRIGGER IF EXISTS call_cost_on_insert ON calls;
+CREATE TRIGGER call_cost_on_insert
+  AFTER INSERT ON calls FOR EACH ROW
+  WHEN (
+    NEW.ended_at IS NOT NULL
+    AND NEW.carrier_call_id IS NOT NULL
+    AND NEW.carrier NOT IN ('sandbox', 'softswitch')
+  )
+  EXECUTE FUNCTION queue_call_cost();
+
+DROP TRIGGER IF EXISTS call_cost_on_update ON calls;
+CREATE TRIGGER call_cost_on_update
+  AFTER UPDATE OF ended_at ON calls FOR EACH ROW
+  WHEN (
+    OLD.ended_at IS NULL
+    AND NEW.ended_at IS NOT NULL
+    AND NEW.carrier_call_id IS NOT NULL
+    AND NEW.carrier NOT IN ('sandbox', 'softswitch')
+  )
+  EXECUTE FUNCTION queue_call_cost();
+
+-- ---------------------------------------------------------------------------------------------
 -- Webhook events
 -- ---------------------------------------------------------------------------------------------
 
@@ -570,6 +631,11 @@ CREATE CONSTRAINT TRIGGER webhook_event_on_update
         OR OLD.hangup_cause IS DISTINCT FROM NEW.hangup_cause
         OR OLD.recording_url IS DISTINCT FROM NEW.recording_url
         OR OLD.token_values IS DISTINCT FROM NEW.token_values
+        OR OLD.provider_cost IS DISTINCT FROM NEW.provider_cost
+        OR OLD.disposition_id IS DISTINCT FROM NEW.disposition_id
+        OR OLD.disposition_notes IS DISTINCT FROM NEW.disposition_notes
+        OR OLD.quality_assurance_name IS DISTINCT FROM NEW.quality_assurance_name
+        OR OLD.agent_id IS DISTINCT FROM NEW.agent_id
       )
     )
   )

@@ -295,6 +295,7 @@ CREATE INDEX leads_fulltext_idx ON leads USING gin (
       data->>'name',
       coalesce(data->>'first_name', '') || ' ' || coalesce(data->>'last_name', '')
     )
+    || E'\n' || coalesce(external_record_id, '')
   )) gin_trgm_ops
 ) WHERE deleted_at IS NULL;
 CREATE INDEX schedules_fulltext_idx ON schedules USING gin (
@@ -312,6 +313,7 @@ CREATE INDEX schedule_actions_fulltext_idx ON schedule_actions USING gin (
     coalesce(name, '')
     || E'\n' || coalesce(subject, '')
     || E'\n' || coalesce(body, '')
+    || E'\n' || coalesce(external_record_id, '')
   )) gin_trgm_ops
 ) WHERE deleted_at IS NULL;
 CREATE INDEX calls_fulltext_idx ON calls USING gin (
@@ -351,6 +353,14 @@ CREATE INDEX call_centers_fulltext_idx ON call_centers USING gin (
     coalesce(name, '')
     || E'\n' || coalesce(user_call_center_id, '')
     || E'\n' || coalesce(description, '')
+    || E'\n' || coalesce(external_record_id, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
+CREATE INDEX dispositions_fulltext_idx ON dispositions USING gin (
+  company_id,
+  (lower(
+    coalesce(key, '')
+    || E'\n' || coalesce(name, '')
     || E'\n' || coalesce(external_record_id, '')
   )) gin_trgm_ops
 ) WHERE deleted_at IS NULL;

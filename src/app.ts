@@ -19,6 +19,7 @@ import { idempotency } from './http/idempotency';
 import { listFormats } from './http/list-formats';
 import { requestLog } from './http/logging';
 import { createMetrics } from './http/metrics';
+import { otherPaths } from './http/other-paths';
 import { readQuery } from './http/parameters';
 import { bodyReader } from './http/read-body';
 import { uploader } from './http/upload';
@@ -47,6 +48,7 @@ export function createApp(
     securityHeaders,
     cors(config.cors_origins),
     bodyTimeout(pipeline.timeouts),
+    otherPaths(),
     listFormats(),
     bind(handlers, pipeline),
   );

@@ -43,6 +43,8 @@ export interface Schema {
   'x-list'?: Schema;
   /** What the values of an object with any keys may be, more exactly than SDKs can say. */
   'x-values'?: Schema;
+  /** It is accepted and kept, and does nothing yet; the description says why. */
+  'x-without-effect'?: boolean;
   /** What it always is. Not `const`: many SDKs cannot read that. */
   'x-const'?: unknown;
   'x-collection'?: string;
@@ -132,11 +134,17 @@ export type Method = (typeof METHODS)[number];
 
 type Examples = Record<string, { value: unknown }>;
 
+export type PathItem = Partial<Record<Method, RawOperation>> & {
+  parameters?: Parameter[];
+  /** Further names of the path, which stand for it in all paths below it too. */
+  'x-other-paths'?: string[];
+};
+
 export interface ContractDocument {
   openapi: string;
   info: { title: string; version: string };
   servers: { url: string }[];
-  paths: Record<string, Partial<Record<Method, RawOperation>> & { parameters?: Parameter[] }>;
+  paths: Record<string, PathItem>;
   components: {
     schemas: Record<string, Schema>;
     parameters: Record<string, Parameter>;

@@ -20,6 +20,7 @@ import { changeLogs } from './people/change-logs';
 import { collections } from './http/collections';
 import { company } from './people/company';
 import { contacts } from './leads/contacts';
+import { dispositions } from './calls/dispositions';
 import { emails } from './outreach/emails';
 import { inboundWebhooks } from './ping-post/inbound-webhooks';
 import { leadCallers } from './leads/lead-callers';
@@ -57,6 +58,7 @@ export const createHandlers = (deps: Deps): Handlers =>
     routing(deps),
     calls(deps),
     callReports(deps),
+    dispositions(deps),
     inboundWebhooks(deps),
     outgoingWebhooks(deps),
     webhookLogs(deps),

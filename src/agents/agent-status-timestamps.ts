@@ -4,6 +4,7 @@ import { byReference } from '../db/records';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
+import { unsaved } from '../http/record';
 
 export const projection = {
   schema: 'AgentStatusTimestamp',
@@ -40,4 +41,5 @@ export const agentStatusTimestamps = ({ clock }: Deps) =>
       const filters = byReference(query, { agent_id: 'agents', user_id: 'users' });
       return page(query, { db, now: clock(), projection, orders, filters });
     },
+    newAgentStatusTimestamp: ({ db }) => unsaved({ db, now: clock(), projection }, {}),
   }) satisfies Partial<Handlers>;

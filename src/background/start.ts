@@ -2,6 +2,7 @@ import type { Deps } from '../deps';
 import type { Running } from '../jobs/loop';
 import { startWorkers } from '../jobs/workers';
 import { startLegs } from './legs-loop';
+import { startCallCosts } from './call-costs-loop';
 import { startHousekeeping } from './housekeeping-loop';
 import { startOutreach } from './outreach-loop';
 import { createRunners } from './runners';
@@ -16,6 +17,7 @@ export async function startJobs(deps: Deps): Promise<Running> {
     startOutreach(deps),
     startHousekeeping(deps),
     startLegs(deps),
+    startCallCosts(deps),
     startWebhooks(deps),
   ];
   return { stop: async () => void (await Promise.all(all.map((each) => each.stop()))) };

@@ -120,6 +120,7 @@ const callRowOf = (call: NewCall, { id, round, dial, set }: Routed, now: Date): 
   created_at: now,
   buyer_id: dial[0]?.buyer_id ?? null,
   connected_at: null,
+  conferences: 0,
 });
 
 /** Its attempts as they were just written. */

@@ -6,6 +6,7 @@ import { Json } from '../http/reply';
 import type { Decision } from '../routing/engine/decision';
 import { withPreDialChecks } from '../routing/pre-dial-webhooks';
 import { beginCall } from './begin-call';
+import { agentOf } from './describe-call';
 import { explainRouting } from './explain-routing';
 import { handleCallEvent } from './handle-event';
 import { readCall, readDecisions, readKeyPresses } from './read-call';
@@ -34,13 +35,13 @@ export const callSessions = ({ clock, request, pepper, carrier }: Deps) => {
     showCallSession: async ({ params, db }) =>
       reply(db, await readSession(db, await readCall(db, params.id), { fresh: true })),
 
-    createCallEvent: async ({ params, body, db }) =>
-      reply(
-        db,
-        await withPreDialChecks(db, edges, (vetoes) =>
-          handleCallEvent(db, params.id, { ...body, vetoes }, clock()),
-        ),
-      ),
+    createCallEvent: async ({ params, body, db }) => {
+      const agent_id = await agentOf(db, body.agent_id ?? null);
+      const session = await withPreDialChecks(db, edges, (vetoes) =>
+        handleCallEvent(db, params.id, { ...body, agent_id, vetoes }, clock()),
+      );
+      return reply(db, session);
+    },
 
     showCallDecision: async ({ params, db }) => {
       const { id } = await readCall(db, params.id);

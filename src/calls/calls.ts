@@ -47,6 +47,8 @@ const in_progress = `(
 
 /** The conditions are written as in the partial indexes of calls. */
 export const callFilters = {
+  id_from: 't.id >= {id_from}::bigint',
+  id_to: 't.id <= {id_to}::bigint',
   ended_at_from: 't.ended_at >= {ended_at_from}::timestamptz',
   ended_at_to: 't.ended_at <= {ended_at_to}::timestamptz',
   caller_number: 't.caller_number = {caller_number}::bigint',
@@ -175,7 +177,7 @@ const changing = ({ clock, carrier, mailer, config, database, request, pepper }:
     sendKeyPress: async ({ body: { id, digits, data }, db }) => {
       const now = clock();
       const pressed = await withPreDialChecks(db, { request, pepper, clock }, (vetoes) =>
-        sendKeyPress(db, { id, digits, data, vetoes }, now),
+        sendKeyPress(db, { id, digits, data, vetoes }, { now, carrier }),
       );
       return written({ db, now, projection }, pressed);
     },

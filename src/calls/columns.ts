@@ -48,6 +48,12 @@ const ATTEMPTED_DURATION = `CASE
   ELSE ${seconds('t.created_at', until('t.answered_at'))}
 END`;
 
+/** While an agent talked. What buyers do in an outbound call is in its attempts only. */
+const AGENT_DURATION = `CASE
+  WHEN t.agent_id IS NULL THEN 0
+  ELSE coalesce(t.answered_duration, ${seconds('t.connected_at', until())})
+END`;
+
 const FULLTEXT = `lower(
   coalesce(t.from_number::text, '')
   || E'\\n' || coalesce(t.to_number::text, '')
@@ -69,6 +75,8 @@ export const callProjection = {
     o: 'LEFT JOIN offers o ON o.company_id = t.company_id AND o.id = t.offer_id',
     u: 'LEFT JOIN traffic_sources u ON u.company_id = t.company_id AND u.id = t.traffic_source_id',
     b: 'LEFT JOIN buyers b ON b.company_id = t.company_id AND b.id = t.buyer_id',
+    q: 'LEFT JOIN buyers q ON q.company_id = t.company_id AND q.id = t.quality_assurance_id',
+    d: 'LEFT JOIN dispositions d ON d.company_id = t.company_id AND d.id = t.disposition_id',
     h: 'LEFT JOIN schedules h ON h.company_id = t.company_id AND h.id = t.schedule_id',
   },
   fulltext: FULLTEXT,
@@ -86,10 +94,10 @@ export const callProjection = {
     offer: 'o.name',
     user_offer_id: 'o.user_offer_id',
     offer_id: true,
-    quality_assurance_user_id: 'NULL::text',
-    quality_assurance_name: 'NULL::text',
-    quality_assurance_id: 'NULL::bigint',
-    agent_id: 'NULL::bigint',
+    quality_assurance_user_id: 'q.user_buyer_id',
+    quality_assurance_name: true,
+    quality_assurance_id: true,
+    agent_id: true,
     traffic_source: 'u.name',
     user_traffic_source_id: 'u.user_traffic_source_id',
     traffic_source_id: true,
@@ -106,7 +114,7 @@ export const callProjection = {
     ivr_duration: IVR_DURATION,
     attempted_duration: ATTEMPTED_DURATION,
     answered_duration: `coalesce(t.answered_duration, ${seconds('t.answered_at', until())})`,
-    agent_duration: '0',
+    agent_duration: AGENT_DURATION,
     sub_id: true,
     schedule_id: true,
     schedule_name: 'h.name',
@@ -120,7 +128,7 @@ export const callProjection = {
     traffic_source_repeat_caller: true,
     traffic_source_payout: 't.payout',
     payout: true,
-    service_cost: '0',
+    service_cost: true,
     provider_cost: true,
     call_sid: 't.carrier_call_id',
     provider: 't.carrier',
@@ -131,10 +139,10 @@ export const callProjection = {
     )`,
     ended_at: true,
     contact_field_type: true,
-    disposition_id: 'NULL::bigint',
-    disposition_key: 'NULL::text',
-    disposition_name: 'NULL::text',
-    disposition_notes: 'NULL::text',
+    disposition_id: true,
+    disposition_key: 'd.key',
+    disposition_name: 'd.name',
+    disposition_notes: true,
     hangup_cause: true,
     lead_id: true,
     answered_at: true,

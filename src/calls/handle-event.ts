@@ -20,6 +20,7 @@ import { routeFacts } from '../routing/route-facts';
 import { newSeed } from '../routing/seed';
 import { addTokensOfBuyer } from './change-call';
 import { addUsage, convertCall } from './convert-call';
+import { recordAgent } from './describe-call';
 import { lockCall, readAttempts, readCall, type AttemptRow, type CallRow } from './read-call';
 import { recordProgress } from './record-call';
 import { releaseSlots, settlePending } from './release-slots';
@@ -39,6 +40,8 @@ export interface ReportedEvent extends CallEvent {
    * round is left is ignored: that report follows, and routes the call.
    */
   ends_separately?: boolean;
+  /** Id of the agent who takes the call, where it is known. */
+  agent_id?: Reference | null | undefined;
   /** What webhooks said that are asked before a buyer is dialed. */
   vetoes?: PreDialVetoes | undefined;
 }
@@ -158,6 +161,12 @@ async function applyEvent(
     lease_until: new Date(now.getTime() + leaseOf(call, next) * 1000),
   });
   if (connected) await countConnection(db, call, connected, now);
+  if (talking && (connected || reported.agent_id))
+    await recordAgent(db, {
+      call_id: call.id,
+      buyer_id: talking.buyer_id,
+      agent_id: reported.agent_id ?? null,
+    });
   if (talking)
     await convertCall(db, {
       call_id: call.id,

@@ -49,6 +49,8 @@ export interface CallRow {
   caller_country: string | null;
   connected_at: Date | null;
   ended_at: Date | null;
+  /** How many conferences the caller and the buyer were sent to, each to play keys. */
+  conferences: number;
 }
 
 /** A buyer that was dialed for a call. */

@@ -1,3 +1,4 @@
+import type { Carrier } from '../carriers/carrier';
 import { unknownReferences, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { HttpProblem, rejectInvalidData } from '../errors';
@@ -8,8 +9,9 @@ import {
 } from '../routing/pre-dial-webhooks';
 import { tokensOf, type Data } from '../tokens/lead-data';
 import { lockEditableCall, type EditableCall } from './editable-call';
+import { playKeys } from './play-keys';
 import { handleCallEvent } from './handle-event';
-import { readAttempts } from './read-call';
+import { readAttempts, type AttemptRow } from './read-call';
 import { recordEvent } from './record-call';
 import { mergeTokens, SOFTSWITCH } from './update-call';
 
@@ -21,67 +23,93 @@ export interface KeyPress {
   vetoes?: PreDialVetoes | undefined;
 }
 
+interface KeyPressContext {
+  now: Date;
+  carrier: Carrier;
+}
+
 /**
  * Presses keys in a call in progress. If a buyer is asked for a key, this is its answer; else tones
- * are played to the connected buyer, which only a softswitch can do. Throws 422 if there is no
- * buyer to hear them. Returns the id of the call.
+ * are played to the connected buyer. Throws 422 if there is no buyer to hear them, and 409 if the
+ * carrier cannot play them. Returns the id of the call.
  */
 export async function sendKeyPress(
   db: Db,
   { id, digits, data = {}, vetoes }: KeyPress,
-  now: Date,
+  context: KeyPressContext,
 ): Promise<bigint | PreDialCheckRequired> {
   const { tokens, faults } = tokensOf({}, data);
   rejectInvalidData(faults);
+  const { now } = context;
   return db.transaction(async (tx) => {
     const call = await lockEditableCall(tx, id);
     if (!call) throw unknownReferences('id', [String(id)]);
     if (call.ended_at !== null) throw notThisCall('must be a call in progress; this one is over');
-    const check = await press(tx, call, { digits, vetoes }, now);
+    const asked = await findAsked(tx, call);
+    const check = asked && (await answerFor(tx, call, { asked, digits, vetoes, now }));
     if (check) return check;
     await mergeTokens(tx, call, tokens, now);
+    if (!asked) await press(tx, call, digits, context);
     return BigInt(call.id);
   });
 }
 
 const notThisCall = (message: string) => HttpProblem.field('id', 'wrong_state', message);
 
+/** The buyer that is asked for a key; undefined when none is. Throws 422 for several. */
+async function findAsked(db: Db, call: EditableCall): Promise<AttemptRow | undefined> {
+  const attempts = await readAttempts(db, call.id);
+  const [asked, ...others] = attempts.filter(({ status }) => status === 'answered');
+  if (others.length === 0) return asked;
+  throw notThisCall(
+    'must be a call in which one buyer is asked for a key; in this one several are: ' +
+      'name the attempt in an event of the call instead',
+  );
+}
+
+interface AskedForKey {
+  asked: AttemptRow;
+  digits: string;
+  vetoes: PreDialVetoes | undefined;
+  now: Date;
+}
+
+async function answerFor(
+  db: Db,
+  call: EditableCall,
+  { asked, digits, vetoes, now }: AskedForKey,
+): Promise<PreDialCheckRequired | undefined> {
+  const key = digits.replaceAll('w', '');
+  if (key.length > 1)
+    throw HttpProblem.field(
+      'digits',
+      'invalid_value',
+      'must be one key: the buyer is asked to press 1',
+    );
+  const event = { event: 'key_press', attempt: asked.uuid, key, vetoes } as const;
+  const result = await handleCallEvent(db, call.id, event, now);
+  return isCheckRequired(result) ? result : undefined;
+}
+
+/** Plays keys to the buyer that the call is connected to. A carrier is asked last. */
 async function press(
   db: Db,
   call: EditableCall,
-  { digits, vetoes }: Pick<KeyPress, 'digits' | 'vetoes'>,
-  now: Date,
-): Promise<PreDialCheckRequired | undefined> {
+  digits: string,
+  { now, carrier }: KeyPressContext,
+): Promise<void> {
   const attempts = await readAttempts(db, call.id);
-  const [asked, ...others] = attempts.filter(({ status }) => status === 'answered');
-  if (asked && others.length > 0)
-    throw notThisCall(
-      'must be a call in which one buyer is asked for a key; in this one several are: ' +
-        'name the attempt in an event of the call instead',
-    );
-  if (asked) {
-    const key = digits.replaceAll('w', '');
-    if (key.length > 1)
-      throw HttpProblem.field(
-        'digits',
-        'invalid_value',
-        'must be one key: the buyer is asked to press 1',
-      );
-    const event = { event: 'key_press', attempt: asked.uuid, key, vetoes } as const;
-    const result = await handleCallEvent(db, call.id, event, now);
-    return isCheckRequired(result) ? result : undefined;
-  }
   const connected = attempts.find(({ status }) => status === 'connected');
-  if (!connected)
-    throw notThisCall(
-      'must be a call that is connected to a buyer, or whose buyer is asked for a key',
-    );
-  if (call.carrier !== SOFTSWITCH)
+  if (!connected && call.direction === 'outbound' && call.status === 'in_progress')
     throw HttpProblem.field(
       'id',
       'carrier_refused',
-      `must be a call of your own softswitch: ${call.carrier} cannot play tones in a call that ` +
-        'it has connected without ending the connection',
+      `must be a call with a buyer: ${call.carrier} has connected this one by itself, and reports ` +
+        'nothing of whom it has connected it to',
+    );
+  if (!connected)
+    throw notThisCall(
+      'must be a call that is connected to a buyer, or whose buyer is asked for a key',
     );
   await recordEvent(db, {
     call_id: call.id,
@@ -91,5 +119,6 @@ async function press(
     details: { digits },
     now,
   });
-  return undefined;
+  if (call.carrier !== SOFTSWITCH)
+    await playKeys(db, call, { attempt: connected.uuid, digits, carrier });
 }

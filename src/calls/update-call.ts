@@ -15,12 +15,13 @@ import { cents } from '../routing/engine/payout';
 import { LIMITS, tokensOf, type Data } from '../tokens/lead-data';
 import { addPayout, addRevenue, addTokens, floorUsedDollars } from './change-call';
 import { addUsage, convertCall } from './convert-call';
+import { describeCall, type CallDescription } from './describe-call';
 import { lockEditableCall, type EditableCall } from './editable-call';
 import { handleCallEvent } from './handle-event';
 import { recordEvent } from './record-call';
 
 /** Changes to a call, usually after it has ended. Amounts are dollars. */
-export interface CallChanges {
+export interface CallChanges extends CallDescription {
   revenue?: number | undefined;
   add_revenue?: number | undefined;
   payout?: number | undefined;
@@ -70,6 +71,7 @@ export async function updateCall(
     if (!call) throw notFound();
     requirePossible(call, changes);
     await mergeTokens(tx, call, tokens, now);
+    await describeCall(tx, call.id, changes, now);
     if (changes.payout !== undefined) await setPayout(tx, call, changes.payout, now);
     const is_repeat = changes.buyer_converted === true && !(await convert(tx, call, changes, now));
     if (!is_repeat) await setRevenue(tx, (await lockEditableCall(tx, call.id))!, changes, now);

@@ -141,6 +141,27 @@ export type Done = { ok: true } | Failure;
 
 export type Found = { ok: true; numbers: AvailableNumber[] } | Failure;
 
+/** One connection of a call: that of the caller, or that to a buyer. */
+export interface Leg {
+  carrier_call_id: string;
+  /** What it has cost, as a decimal number of at most ten decimals; null until that is known. */
+  cost: string | null;
+  /** Three letters. */
+  currency: string;
+}
+
+export type Legs = { ok: true; legs: Leg[] } | Failure;
+
+/** Keys to play to one of the two parties of a call. */
+export interface KeyRequest {
+  /** The leg of the party that hears them. */
+  leg_id: string;
+  /** 0 to 9, * and #; w waits half a second. */
+  digits: string;
+  /** Where that party goes afterwards; the other one must be sent there too. */
+  conference: string;
+}
+
 /** Sends text messages, places calls and sells numbers. Its functions never throw. */
 export interface Carrier {
   name: CarrierName;
@@ -165,6 +186,13 @@ export interface Carrier {
   stopRinging(leg_sid: string): Promise<Done>;
   /** Records a leg that was answered, from now on; the recording is reported to `report_to`. */
   startRecording(leg_sid: string, report_to: string): Promise<Done>;
+  /**
+   * Plays keys to one party of two that are connected, which takes that party out of the connection
+   * and into a conference. A leg that has ended is refused as `not_live`.
+   */
+  playKeys(request: KeyRequest): Promise<Done>;
+  /** All legs of a call that has ended, and what each has cost. */
+  findLegs(carrier_call_id: string): Promise<Legs>;
   searchNumbers(search: NumberSearch): Promise<Found>;
   /** `carrier_id` is the carrier's id of the number. */
   buyNumber(request: NumberRequest): Promise<Outcome<'bought'>>;

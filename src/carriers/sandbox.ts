@@ -83,6 +83,9 @@ export function sandbox(): Carrier {
     endCall: async () => NO_CALLS,
     stopRinging: async () => NO_CALLS,
     startRecording: async () => NO_CALLS,
+    playKeys: async () => NO_CALLS,
+    // Nothing that the sandbox does costs anything, and nobody asks it.
+    findLegs: async () => ({ ok: true, legs: [] }),
     searchNumbers: async (search) => ({ ok: true, numbers: pick(inventory(), search) }),
     buyNumber: async ({ key, phone_number }) =>
       answer(

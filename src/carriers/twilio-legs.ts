@@ -1,5 +1,5 @@
-import type { Done } from './carrier';
-import { ask, type Account, type Fields } from './twilio-api';
+import type { Done, Leg, Legs } from './carrier';
+import { ask, type Account, type Fields, type Json } from './twilio-api';
 import { callStatusOf } from './twilio-words';
 
 // Requests about the leg to one buyer, where <Dial> treats all that ring at once alike.
@@ -38,3 +38,36 @@ const postTo = (service: Service, path: string, fields: Fields) =>
     fields,
     signal: AbortSignal.timeout(service.timeout_ms),
   });
+
+const MAX_LEGS = '1000';
+/** Calls that were never answered cost nothing, and may never get a price. */
+const UNANSWERED = ['busy', 'no_answer', 'failed', 'canceled'];
+
+/** A call and those that its <Dial> has made, with their prices. */
+export async function findLegs({ account, timeout_ms }: Service, sid: string): Promise<Legs> {
+  const signal = AbortSignal.timeout(timeout_ms);
+  const path = `Calls/${encodeURIComponent(sid)}`;
+  const own = await ask(account, { method: 'GET', path, fields: {}, signal });
+  if (!own.ok) return own;
+  const fields = { ParentCallSid: sid, PageSize: MAX_LEGS };
+  const others = await ask(account, { method: 'GET', path: 'Calls', fields, signal });
+  if (!others.ok) return others;
+  const children = Array.isArray(others.body.calls) ? (others.body.calls as Json[]) : [];
+  return { ok: true, legs: [own.body, ...children].map(legOf) };
+}
+
+function legOf({ sid, status, price, price_unit }: Json): Leg {
+  const is_unanswered = UNANSWERED.includes(callStatusOf(String(status)) ?? '');
+  return {
+    carrier_call_id: String(sid),
+    cost: costOf(price) ?? (is_unanswered ? '0' : null),
+    currency: typeof price_unit === 'string' && price_unit ? price_unit.toUpperCase() : 'USD',
+  };
+}
+
+/** A price is below 0 for a charge. Null for none, or one that is no number. */
+export function costOf(price: unknown): string | null {
+  const [, sign, amount] = /^([+-]?)(\d{1,7}(?:\.\d{1,10})?)$/.exec(String(price ?? '')) ?? [];
+  if (amount === undefined) return null;
+  return sign === '-' || Number(amount) === 0 ? amount : `-${amount}`;
+}

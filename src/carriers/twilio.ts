@@ -14,7 +14,8 @@ import type {
 } from './carrier';
 import { keypadPattern, limitOf, nationalPrefix, pick } from './number-search';
 import { ask, type Account, type Fields, type Json } from './twilio-api';
-import { startRecording, stopRinging } from './twilio-legs';
+import { findLegs, startRecording, stopRinging } from './twilio-legs';
+import { keysTwiml } from './twilio-conference';
 import { callStatusOf, failureCodeOf, messageStatusOf } from './twilio-words';
 
 export interface TwilioOptions {
@@ -72,9 +73,12 @@ export function twilio({
     max_legs: maxLegsOf('twilio'),
     sendSms: (request) => once(service, smsRequest(service, request)),
     placeCall: (request) => once(service, callRequest(service, request)),
-    endCall: (carrier_call_id) => endCall(service, carrier_call_id),
+    endCall: (carrier_call_id) => changeCall(service, carrier_call_id, { Status: 'completed' }),
     stopRinging: (leg_sid) => stopRinging(service, leg_sid),
     startRecording: (leg_sid, report_to) => startRecording(service, leg_sid, report_to),
+    playKeys: ({ leg_id, digits, conference }) =>
+      changeCall(service, leg_id, { Twiml: keysTwiml(digits, conference) }),
+    findLegs: (carrier_call_id) => findLegs(service, carrier_call_id),
     searchNumbers: (search) => searchNumbers(service, search),
     buyNumber: (request) => once(service, numberRequest(service, request)),
     releaseNumber: (carrier_number_id) => releaseNumber(service, carrier_number_id),
@@ -249,13 +253,15 @@ async function searchNumbers(service: Service, search: NumberSearch): Promise<Fo
   return { ok: true, numbers: pick(numbers, search) };
 }
 
-/** `completed` also ends a call that still rings. Calls that have ended cannot be changed. */
-async function endCall(service: Service, sid: string): Promise<Done> {
+/**
+ * The status `completed` also ends a call that still rings. Calls that have ended cannot be changed.
+ */
+async function changeCall(service: Service, sid: string, fields: Fields): Promise<Done> {
   const signal = AbortSignal.timeout(service.timeout_ms);
   const answer = await ask(service.account, {
     method: 'POST',
     path: `Calls/${encodeURIComponent(sid)}`,
-    fields: { Status: 'completed' },
+    fields,
     signal,
   });
   return answer.ok ? { ok: true } : answer;

@@ -61,7 +61,11 @@ const LISTS_OF_IDS: Record<string, string> = {
   opt_out_offer_ids: OFFERS,
   opt_out_schedule_ids: SCHEDULES,
 };
-const SINGLE_IDS: Record<string, string> = { buyer_id: BUYERS, buyer_group_id: GROUPS };
+const SINGLE_IDS: Record<string, string> = {
+  buyer_id: BUYERS,
+  buyer_group_id: GROUPS,
+  quality_assurance_id: BUYERS,
+};
 /** Columns that describe the buyer of the column buyer_id. */
 const OF_BUYER = new Set(['buyer', 'user_buyer_id', 'connected_to', 'connect_to', 'buyer_name']);
 
@@ -80,6 +84,8 @@ export function masked(
   if (LISTS_OF_IDS[name]) return visibleOf(sql, LISTS_OF_IDS[name]);
   if (SINGLE_IDS[name]) return `CASE WHEN ${sql} = ${SINGLE_IDS[name]} THEN ${sql} END`;
   const [members, groups, buyer] = ['buyer_ids', 'buyer_group_ids', 'buyer_id'].map(columnOf);
+  if (name === 'quality_assurance_user_id')
+    return `CASE WHEN t.quality_assurance_id = ${BUYERS} THEN ${sql} END`;
   if (name === 'buyers_count' && members) return `cardinality(${visibleOf(members, BUYERS)})`;
   if (name === 'buyer_group_names' && groups) {
     return `ARRAY(

@@ -1,7 +1,7 @@
 import { notVisible } from './access-scope';
 import { LOCK_BUYERS_BY_USER_ID } from './queries/attachments';
 import { resolveReferences, unknownReferences } from './records';
-import type { Reference, Table } from './references';
+import { isRemoval, type Reference, type Table } from './references';
 import type { Db } from './tenant';
 
 // Tables of pairs (company, record, other record): the buyers of a group, the lists of an offer and
@@ -51,7 +51,7 @@ export async function changeBuyers(
   changes: BuyerChanges,
 ): Promise<void> {
   const byReference = (field: 'buyer_ids' | 'add_buyer_ids' | 'remove_buyer_ids') =>
-    resolveReferences(db, 'buyers', changes[field] ?? [], { field });
+    resolveReferences(db, 'buyers', changes[field] ?? [], { field, lenient: isRemoval(field) });
   const byUserId = (field: 'add_user_buyer_ids' | 'remove_user_buyer_ids') =>
     resolveUserBuyerIds(db, changes[field] ?? [], field);
   const members = changes.buyer_ids === undefined ? undefined : await byReference('buyer_ids');
@@ -172,6 +172,9 @@ async function resolveUserBuyerIds(
   const rows = await db.sql(LOCK_BUYERS_BY_USER_ID, { user_buyer_ids });
   const found = new Set(rows.map(({ user_buyer_id }) => user_buyer_id));
   const missing = user_buyer_ids.filter((id) => !found.has(id));
-  if (missing.length > 0) throw unknownReferences(field, missing);
-  return rows.map(({ id }) => BigInt(id));
+  if (missing.length > 0 && !isRemoval(field)) throw unknownReferences(field, missing);
+  const hidden = isRemoval(field)
+    ? new Set(await notVisible(db, 'buyers', user_buyer_ids, 'user_buyer_id'))
+    : new Set();
+  return rows.flatMap(({ id, user_buyer_id }) => (hidden.has(user_buyer_id) ? [] : BigInt(id)));
 }

@@ -95,14 +95,19 @@ export function findNamed(
 
 /**
  * Returns the ids of the living records that a field names, each once, ascending. Throws 422 on
- * `field`, naming each that does not exist or belongs to another company. The rows are locked while
+ * `field`, naming each that does not exist or belongs to another company; with `lenient` those are
+ * left out instead. The rows are locked while
  * the transaction lasts: against changes with SHARE, also against each other with UPDATE.
  */
 export async function resolveReferences(
   db: Db,
   table: Table,
   references: readonly Reference[],
-  { field, lock = 'SHARE' }: { field: string; lock?: 'SHARE' | 'UPDATE' },
+  {
+    field,
+    lock = 'SHARE',
+    lenient = false,
+  }: { field: string; lock?: 'SHARE' | 'UPDATE'; lenient?: boolean },
 ): Promise<bigint[]> {
   if (references.length === 0) return [];
   const named = references.map((reference) => ({ reference, ...identify(reference) }));
@@ -117,11 +122,12 @@ export async function resolveReferences(
   });
   const found = new Set(rows.flatMap(({ id, uuid }) => [id, uuid]));
   const hidden = new Set(await notVisible(db, table, references));
-  const missing = named
-    .filter(({ reference, value }) => !value || !found.has(value) || hidden.has(reference))
-    .map(({ reference }) => String(reference));
-  if (missing.length > 0) throw unknownReferences(field, missing);
-  return rows.map(({ id }) => BigInt(id));
+  const isMissing = ({ reference, value }: (typeof named)[number]) =>
+    !value || !found.has(value) || hidden.has(reference);
+  const missing = named.filter(isMissing).map(({ reference }) => String(reference));
+  if (missing.length > 0 && !lenient) throw unknownReferences(field, missing);
+  const wanted = new Set(named.flatMap((one) => (isMissing(one) ? [] : one.value!)));
+  return rows.flatMap(({ id, uuid }) => (wanted.has(id) || wanted.has(uuid) ? BigInt(id) : []));
 }
 
 const MAX_NAMED = 10;

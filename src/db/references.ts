@@ -40,6 +40,7 @@ export type Table =
   | 'change_logs'
   | 'contacts'
   | 'conversions'
+  | 'dispositions'
   | 'emails'
   | 'inbound_webhooks'
   | 'lead_logs'
@@ -55,6 +56,12 @@ export type Table =
   | 'value_lists'
   | 'webhook_logs'
   | 'webhook_manual_fires';
+
+/**
+ * Whether a field names records to take away. What is not there is taken away already, so that such
+ * a field may name what does not exist, or what the caller cannot see.
+ */
+export const isRemoval = (field: string): boolean => field.startsWith('remove_');
 
 /**
  * Returns the digits of a telephone number that names a record of numbers; undefined for what is an

@@ -839,7 +839,7 @@ export interface paths {
         };
         /**
          * List phone numbers
-         * @description The company's own numbers. Leads are called and texted from them, and calls and texts to them belong to the company.
+         * @description The company's own numbers. Leads are called and texted from them, and calls and texts to them belong to the company. `/numbers` is another name of this path, and of all below it.
          */
         get: operations["listPhoneNumbers"];
         put?: never;
@@ -1344,6 +1344,26 @@ export interface paths {
          * @description One row for each change of an agent's status, and one for the initial status, in chronological order.
          */
         get: operations["listAgentStatusTimestamps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent_status_timestamps/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * An agent status timestamp with defaults
+         * @description The columns of a timestamp, empty. Nothing is stored: timestamps are written by changes of agents' statuses.
+         */
+        get: operations["newAgentStatusTimestamp"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1959,6 +1979,81 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/dispositions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List dispositions
+         * @description How calls can end for those who work on them, such as sold or call back. A call gets one by `disposition_key` of `POST /calls/:id`. A new company has none.
+         */
+        get: operations["listDispositions"];
+        put?: never;
+        /**
+         * Create a disposition
+         * @description `key` and `name` are required. Calls can get it at once.
+         */
+        post: operations["createDisposition"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dispositions/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A disposition with defaults
+         * @description Nothing is stored. Use it to fill a form.
+         */
+        get: operations["newDisposition"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dispositions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a disposition
+         * @description One disposition, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
+         */
+        get: operations["showDisposition"];
+        /**
+         * Change a disposition
+         * @description Changes only the fields that are sent. Calls that have the disposition show its new key and name.
+         */
+        put: operations["updateDisposition"];
+        post?: never;
+        /**
+         * Delete a disposition
+         * @description Calls that have the disposition keep it; no other call can get it. Its `key` can be used again.
+         */
+        delete: operations["deleteDisposition"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/call_sessions": {
         parameters: {
             query?: never;
@@ -2145,7 +2240,7 @@ export interface paths {
         put?: never;
         /**
          * Press keys in a call
-         * @description For an incoming call that is in progress. While a buyer is being asked to press 1, the single key that is sent is the buyer's answer: 1 accepts the call, any other key declines it. A carrier connects the two when its prompt is over, within ten seconds. While a buyer is connected, the keys are passed to your softswitch, which plays them to the buyer: they appear in `key_presses` of the next instructions and as an event of the call. A call that a carrier has connected accepts no keys (422): carriers that speak TwiML can play tones only by ending the connection. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
+         * @description For an incoming call that is in progress. While a buyer is being asked to press 1, the single key that is sent is the buyer's answer: 1 accepts the call, any other key declines it. A carrier connects the two when its prompt is over, within ten seconds. While a buyer is connected, the keys are passed to your softswitch, which plays them to the buyer: they appear in `key_presses` of the next instructions and as an event of the call. In a call that a carrier has connected, the carrier plays them to the buyer: for that it takes the buyer out of the connection, and both meet again in a conference of their own after the last key. The recording, if there is one, ends there. What the carrier cannot do is refused with 409 and the reason. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["sendKeyPress"];
         delete?: never;
@@ -3300,7 +3395,7 @@ export interface components {
          */
         DisplayCallerIdType: "display_caller_id" | "display_fake_caller_id" | "display_service_number_id";
         /**
-         * @description What kind of destination it is. Kept for your own use: routing does not depend on it.
+         * @description What kind of destination it is. On routing it is without effect until a later release. A buyer of type `quality_assurance` is the reviewer of the calls whose `quality_assurance_name` is its name.
          * @enum {string}
          */
         BuyerType: "buyer" | "quality_assurance" | "voice_bot";
@@ -3333,7 +3428,7 @@ export interface components {
          * @description A resource and what may be done with it. `money` and `routing` are for fields that set prices, or decide who gets a call, in addition to `create` and `update`. `company_wide:update` lets the users of a team change what belongs to the whole company or to others too.
          * @enum {string}
          */
-        Scope: "company:read" | "company:update" | "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyers:money" | "buyers:routing" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_groups:routing" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "value_lists:read" | "value_lists:create" | "value_lists:update" | "value_lists:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "calls:money" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "offers:money" | "offers:routing" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "outgoing_webhooks:read" | "outgoing_webhooks:create" | "outgoing_webhooks:update" | "outgoing_webhooks:delete" | "webhook_logs:read" | "webhook_logs:update" | "webhook_manual_fires:read" | "webhook_manual_fires:create" | "inbound_webhooks:read" | "inbound_webhooks:create" | "inbound_webhooks:update" | "inbound_webhooks:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "phone_numbers:routing" | "call_centers:read" | "call_centers:create" | "call_centers:update" | "call_centers:delete" | "agent_statuses:read" | "agent_statuses:create" | "agent_statuses:update" | "agent_statuses:delete" | "agents:read" | "agents:create" | "agents:update" | "agents:delete" | "agent_status_timestamps:read" | "agent_messages:read" | "agent_messages:create" | "agent_messages:update" | "agent_messages:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "users:read" | "users:create" | "users:update" | "users:delete" | "access_control_lists:read" | "access_control_lists:create" | "access_control_lists:update" | "access_control_lists:delete" | "change_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete" | "company_wide:update";
+        Scope: "company:read" | "company:update" | "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyers:money" | "buyers:routing" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_groups:routing" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "value_lists:read" | "value_lists:create" | "value_lists:update" | "value_lists:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "calls:money" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "offers:money" | "offers:routing" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "outgoing_webhooks:read" | "outgoing_webhooks:create" | "outgoing_webhooks:update" | "outgoing_webhooks:delete" | "webhook_logs:read" | "webhook_logs:update" | "webhook_manual_fires:read" | "webhook_manual_fires:create" | "inbound_webhooks:read" | "inbound_webhooks:create" | "inbound_webhooks:update" | "inbound_webhooks:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "phone_numbers:routing" | "call_centers:read" | "call_centers:create" | "call_centers:update" | "call_centers:delete" | "dispositions:read" | "dispositions:create" | "dispositions:update" | "dispositions:delete" | "agent_statuses:read" | "agent_statuses:create" | "agent_statuses:update" | "agent_statuses:delete" | "agents:read" | "agents:create" | "agents:update" | "agents:delete" | "agent_status_timestamps:read" | "agent_messages:read" | "agent_messages:create" | "agent_messages:update" | "agent_messages:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "users:read" | "users:create" | "users:update" | "users:delete" | "access_control_lists:read" | "access_control_lists:create" | "access_control_lists:update" | "access_control_lists:delete" | "change_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete" | "company_wide:update";
         /**
          * @description Which columns the response has: `buyer`, the default, or `buyer_grid`, which adds foreign keys.
          * @enum {string}
@@ -3724,7 +3819,7 @@ export interface components {
             record_calls?: boolean;
             /** @description After answering, the buyer must press 1 to be connected. */
             press_one_to_accept?: boolean | null;
-            /** @description Seconds, for your own use: pings are answered without asking the buyer. Null if not set. */
+            /** @description Seconds that the buyer has to answer a ping. Without effect until a later release, which will ask buyers: until then pings are answered without them. Null if not set. */
             ping_timeout_seconds?: number | null;
             /** @description Calls and leads go to this buyer only when all of these match. */
             record_token_filter_list?: components["schemas"]["TokenFilter"][] | null;
@@ -3920,7 +4015,7 @@ export interface components {
             current_conversion_token_value_ids?: number[];
             /** @description Ids of the entries of `attribution_token_values`, in their order. They change with the entries. */
             current_conversion_attribution_token_value_ids?: number[];
-            /** @description Seconds, for your own use: pings are answered without asking the buyer. Null if not set. */
+            /** @description Seconds that the buyer has to answer a ping. Without effect until a later release, which will ask buyers: until then pings are answered without them. Null if not set. */
             ping_timeout_seconds?: number | null;
             /** @description Suppression lists of the buyer: it gets no calls from their numbers. */
             buyer_suppression_ids?: number[];
@@ -5464,6 +5559,8 @@ export interface components {
             recording_url?: string | null;
             /** @description With `completed`: why the call ended, in words of your own; stored with the call. By default `completed`, or `caller_hung_up` when no buyer took it. */
             hangup_cause?: string | null;
+            /** @description With `answered`, `key_press`, `duration` and `completed`: id or uuid of the agent who takes the call. Without it, the call counts for the only agent of the buyer, or for the only one who is online. */
+            agent_id?: string | null;
         };
         /**
          * @description `ringing`, `answered`, `key_press`, `no_answer`, `busy` and `failed` are about a buyer that was dialed. `duration`: the call is still in progress and keeps its slots. `completed`: the call has ended, on whichever side.
@@ -7336,13 +7433,13 @@ export interface components {
             agents: components["schemas"]["Agent"][];
             metadata: components["schemas"]["PageMetadata"];
         };
-        /** @description Records that an agent entered a status. */
+        /** @description Records that an agent entered a status. All but `company_id` is null in a `new` one. */
         AgentStatusTimestamp: {
             /**
              * Format: int64
              * @description Id of the entry.
              */
-            id?: number;
+            id?: number | null;
             /**
              * Format: int64
              * @description Id of the company that the record belongs to.
@@ -7352,28 +7449,39 @@ export interface components {
              * Format: int64
              * @description The user of the agent.
              */
-            user_id?: number;
+            user_id?: number | null;
             /**
              * Format: int64
              * @description The same number as `user_id`.
              */
-            collaborator_id?: number;
+            collaborator_id?: number | null;
             /**
              * Format: int64
              * @description The agent.
              */
-            agent_widget_id?: number;
+            agent_widget_id?: number | null;
             /**
              * Format: int64
              * @description The status that the agent entered.
              */
-            agent_status_id?: number;
+            agent_status_id?: number | null;
             /** @description When the agent entered the status. */
             created_at?: components["schemas"]["Timestamp"];
             /** @description The same as `created_at`: entries never change. */
             updated_at?: components["schemas"]["Timestamp"];
             /** @description The key of the status at that time. */
-            key?: string;
+            key?: string | null;
+        };
+        AgentStatusTimestampReply: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            errors: components["schemas"]["NoErrors"];
+            /** @description An entry that is not stored. */
+            agent_status_timestamp: components["schemas"]["AgentStatusTimestamp"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
         };
         AgentStatusTimestampPage: {
             /** @description HTTP status of the response. */
@@ -7382,6 +7490,90 @@ export interface components {
             success: boolean;
             /** @description The changes of status on this page. */
             agent_status_timestamps: components["schemas"]["AgentStatusTimestamp"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        /**
+         * @description Which columns the response has: `disposition`, the default, or `disposition_grid`, which adds foreign keys.
+         * @enum {string}
+         */
+        DispositionSerializer: "disposition" | "disposition_grid" | "";
+        /** @enum {string} */
+        DispositionOrder: "id" | "position" | "key" | "name" | "created_at" | "updated_at";
+        DispositionFields: {
+            /** @description Unique among your dispositions; lowercase letters, digits and underscores. */
+            key?: string;
+            /** @description Shown in menus. */
+            name?: string;
+            /** @description Its position in menus, the lowest first. */
+            position?: number | null;
+            /** @description The record's identifier in another system; it need not be unique. */
+            external_record_id?: string | null;
+            serializer?: components["schemas"]["DispositionSerializer"];
+        };
+        DispositionCreate: WithRequired<components["schemas"]["DispositionFields"], "key" | "name"> & unknown;
+        DispositionUpdate: components["schemas"]["DispositionFields"] & unknown;
+        Disposition: {
+            /**
+             * Format: int64
+             * @description Id of the record. Null in a response to `new`.
+             */
+            id?: number | null;
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
+            legacy_id?: number | null;
+            /** @description Always `Disposition`. */
+            type?: string;
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
+             */
+            uuid?: string | null;
+            /** @description When the record was created. Null in a response to `new`. */
+            created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. Null in a response to `new`. */
+            updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was last changed through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record for GET requests. */
+            routes_show_path?: string | null;
+            /** @description Path of the record for PUT requests. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
+            company_id?: number;
+            /** @description The stable name of the disposition for programs: unique among yours; lowercase letters, digits and underscores. Null in a response to `new`. */
+            key?: string | null;
+            /** @description Shown in menus. Null in a response to `new`. */
+            name?: string | null;
+            /** @description Its position in menus, the lowest first. */
+            position?: number;
+        };
+        DispositionReply: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            errors: components["schemas"]["NoErrors"];
+            /** @description The disposition, as it is after the request. */
+            disposition: components["schemas"]["Disposition"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        DispositionPage: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            /** @description The dispositions on this page. */
+            dispositions: components["schemas"]["Disposition"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         /**
@@ -8438,18 +8630,18 @@ export interface components {
              * @description Id of the offer that the call belongs to. Null for a call to a number that forwards to one buyer, and for an outgoing call without an offer.
              */
             offer_id?: number | null;
-            /** @description Always null: calls are not assigned to anyone for quality assurance. */
+            /** @description The `user_buyer_id` of the buyer that `quality_assurance_id` names; null if it has none. */
             quality_assurance_user_id?: string | null;
-            /** @description Always null: calls are not assigned to anyone for quality assurance. */
+            /** @description Who reviewed the call, as `POST /calls/:id` said; null until then. */
             quality_assurance_name?: string | null;
             /**
              * Format: int64
-             * @description Always null: calls are not assigned to anyone for quality assurance.
+             * @description Id of the buyer of type `quality_assurance` whose name that is; null if there is none.
              */
             quality_assurance_id?: number | null;
             /**
              * Format: int64
-             * @description Always null: which agent takes a call is not recorded.
+             * @description The agent who took the call: the one that an event or `POST /calls/:id` named, or else the only one of the buyer who could. Null if it is not known.
              */
             agent_id?: number | null;
             /** @description Name of the traffic source; null if there is none. */
@@ -8490,7 +8682,7 @@ export interface components {
             attempted_duration?: number;
             /** @description Seconds after it was answered. */
             answered_duration?: number;
-            /** @description Always 0: which agent takes a call is not recorded. */
+            /** @description Seconds that the agent has talked: since the buyer took the call, if `agent_id` is known; else 0. */
             agent_duration?: number;
             /** @description Your own label for where the call came from. */
             sub_id?: string | null;
@@ -8523,9 +8715,9 @@ export interface components {
             traffic_source_payout?: components["schemas"]["Money"];
             /** @description Dollars that the traffic source is paid for the call. */
             payout?: components["schemas"]["Money"];
-            /** @description Always 0: you run the service yourself. */
+            /** @description Dollars that the service itself costs: the company's `service_cost_per_minute`, as it was when the call ended, for each begun minute. 0 until then. */
             service_cost?: components["schemas"]["Money"];
-            /** @description Always null: what the carrier charges is not read from it. */
+            /** @description Dollars that the carrier charges for all legs of the call together. Null until the carrier has said so for each, which can take hours; and for calls of the sandbox and of your own softswitch. */
             provider_cost?: number | null;
             /** @description The carrier's identifier of the call. */
             call_sid?: string | null;
@@ -8539,14 +8731,14 @@ export interface components {
             contact_field_type?: string | null;
             /**
              * Format: int64
-             * @description Always null: calls get no dispositions.
+             * @description Id of the disposition that the call was given; null if there is none.
              */
             disposition_id?: number | null;
-            /** @description Always null: calls get no dispositions. */
+            /** @description Key of that disposition. */
             disposition_key?: string | null;
-            /** @description Always null: calls get no dispositions. */
+            /** @description Name of that disposition. */
             disposition_name?: string | null;
-            /** @description Always null: calls get no dispositions. */
+            /** @description What was noted about the disposition; null if nothing was. */
             disposition_notes?: string | null;
             /** @description Why an incoming call ended: `completed`, `caller_hung_up`, `hang_up` (by request), `lost` (no event arrived in time), why no buyer was left, or what your softswitch reports. Null while it is in progress, and for outgoing calls. */
             hangup_cause?: string | null;
@@ -8629,8 +8821,16 @@ export interface components {
             data?: {
                 [key: string]: unknown;
             };
-            /** @description True ends the call. A carrier is asked to end it, and reports the end. A call on a softswitch of your own ends at once: the next instruction is `hang_up`. A call that has already ended is not changed. */
+            /** @description True ends the call. A carrier is asked to end it, and reports the end; what it refuses is answered with 409 and the reason. A call on a softswitch of your own ends at once: the next instruction is `hang_up`. A call that has already ended is not changed. */
             hang_up?: boolean;
+            /** @description Key of the disposition that the call gets. One that is not among your dispositions is refused, with the list. Null or blank takes it away. */
+            disposition_key?: string | null;
+            /** @description What there is to note about it. Null or blank takes the notes away. */
+            disposition_notes?: string | null;
+            /** @description Who reviewed the call. If a buyer of type `quality_assurance` has this name, in any case, the call shows its id too. Null or blank takes the name away. */
+            quality_assurance_name?: string | null;
+            /** @description Id or uuid of the agent who took the call; null for nobody. */
+            agent_id?: string | null;
         };
         CallUpdated: {
             /** @description HTTP status of the response. */
@@ -8856,6 +9056,10 @@ export interface components {
             CallStatus: string;
             /** @description Seconds, once the call has ended; becomes its `total_duration`. */
             CallDuration?: string;
+            /** @description What the carrier charges for this leg, below 0 for a charge; part of the `provider_cost` of the call. The carrier is asked for those that it has not told. What is no number is ignored. */
+            Price?: string;
+            /** @description The currency of `Price`, such as USD. Without it, dollars. */
+            PriceUnit?: string;
         };
         /** @description What a carrier that speaks TwiML sends for an incoming call. It may send more. */
         CarrierCall: {
@@ -8865,7 +9069,7 @@ export interface components {
             From?: string;
             /** @description A number of yours: determines the offer or the buyer, and the traffic source. */
             To: string;
-            /** @description Sent by the carrier, and not used. */
+            /** @description Sent by the carrier, and without effect. */
             CallStatus?: string;
             /** @description City of the caller, as far as the carrier knows it; becomes the `caller_city` of the call. */
             CallerCity?: string;
@@ -8879,7 +9083,7 @@ export interface components {
             FromState?: string;
             /** @description The same as `CallerZip`, which goes first. */
             FromZip?: string;
-            /** @description Not used: the country is read from the caller's number. */
+            /** @description Without effect: the country is read from the caller's number. */
             FromCountry?: string;
         };
         CarrierCallEnd: {
@@ -8889,8 +9093,12 @@ export interface components {
             CallStatus: string;
             /** @description The number of yours that was called: determines the company. */
             To: string;
-            /** @description Seconds, for the whole call. Not used: the time before a buyer answered is included. */
+            /** @description Seconds, for the whole call. Without effect: the time before a buyer answered is included. */
             CallDuration?: string;
+            /** @description What the carrier charges for this leg, below 0 for a charge; part of the `provider_cost` of the call. The carrier is asked for those that it has not told. What is no number is ignored. */
+            Price?: string;
+            /** @description The currency of `Price`, such as USD. Without it, dollars. */
+            PriceUnit?: string;
         };
         CarrierDialStatus: {
             /** @description Status of the caller's side: `completed` when the caller has hung up. */
@@ -8911,13 +9119,17 @@ export interface components {
             CallSid?: string;
             /** @description Status of the call to the buyer in the words of the carrier, such as `ringing`, `in-progress`, `busy` or `no-answer`. Unknown words are ignored. */
             CallStatus: string;
-            /** @description Sent by the carrier, and not used. */
+            /** @description Sent by the carrier, and without effect. */
             CallDuration?: string;
+            /** @description What the carrier charges for this leg, below 0 for a charge; part of the `provider_cost` of the call. The carrier is asked for those that it has not told. What is no number is ignored. */
+            Price?: string;
+            /** @description The currency of `Price`, such as USD. Without it, dollars. */
+            PriceUnit?: string;
         };
         CarrierLeg: {
-            /** @description Sent by the carrier, and not used. */
+            /** @description The carrier's identifier of the call to the buyer. */
             CallSid?: string;
-            /** @description Sent by the carrier, and not used. */
+            /** @description Sent by the carrier, and without effect. */
             CallStatus?: string;
         };
         CarrierKey: {
@@ -8927,11 +9139,11 @@ export interface components {
             Digits?: string;
         };
         CarrierRecording: {
-            /** @description Sent by the carrier, and not used. */
+            /** @description Sent by the carrier, and without effect. */
             CallSid?: string;
             /** @description Where the carrier keeps the voicemail or the recording; becomes the `recording_url` of the call. */
             RecordingUrl?: string;
-            /** @description Sent by the carrier, and not used. */
+            /** @description Sent by the carrier, and without effect. */
             RecordingDuration?: string;
         };
         /** @enum {string} */
@@ -9392,6 +9604,8 @@ export interface components {
             contact_prefixes?: components["schemas"]["NumberPrefix"][];
             /** @description What lead tokens may do without credentials of the company. Null: everything that there is. */
             lead_token_powers?: components["schemas"]["LeadTokenPower"][] | null;
+            /** @description Dollars that the service costs for each begun minute of a call, rounded to four decimals; shown as `service_cost` of calls that end from now on. */
+            service_cost_per_minute?: number;
         };
         Company: {
             /**
@@ -9420,6 +9634,8 @@ export interface components {
             contact_prefixes?: string[];
             /** @description What lead tokens may do without credentials of the company. Null: everything that there is. */
             lead_token_powers?: components["schemas"]["LeadTokenPower"][] | null;
+            /** @description Dollars that the service costs for each begun minute of a call; see `service_cost` of calls. */
+            service_cost_per_minute?: number;
         };
         CompanyReply: {
             /** @description HTTP status of the response. */
@@ -9543,7 +9759,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A request with the same Idempotency-Key is still running. */
+        /** @description A request with the same Idempotency-Key is still running, or the carrier refuses what was asked. */
         Conflict: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -9786,6 +10002,10 @@ export interface components {
         AgentStatusSerializer: components["schemas"]["AgentStatusSerializer"];
         /** @description By default `id`. */
         AgentStatusOrder: components["schemas"]["AgentStatusOrder"];
+        /** @description `disposition_grid` adds foreign keys to the record; a disposition has none beyond its columns. */
+        DispositionSerializer: components["schemas"]["DispositionSerializer"];
+        /** @description By default `id`. */
+        DispositionOrder: components["schemas"]["DispositionOrder"];
         /** @description `agent_grid` adds foreign keys to the record; an agent has none beyond its columns. */
         AgentSerializer: components["schemas"]["AgentSerializer"];
         /** @description By default `id`. */
@@ -9942,6 +10162,10 @@ export interface components {
         CallScheduleId: components["schemas"]["RecordId"];
         /** @description Only calls from or to this number of the company, by id or uuid. */
         CallNumberId: components["schemas"]["RecordId"];
+        /** @description Only calls whose id is this one or a higher one. */
+        CallIdFrom: number;
+        /** @description Only calls whose id is this one or a lower one. */
+        CallIdTo: number;
         /** @description Only calls of this lead, by id or uuid. */
         CallLeadId: components["schemas"]["RecordId"];
         /** @description Only calls from or to the person with this number, in any format. */
@@ -9984,6 +10208,8 @@ export interface components {
         CarriedCall: string;
         /** @description The routing round, starting at 1: how many times buyers have been looked for. */
         CarriedRound: number;
+        /** @description Which conference of the call has ended, starting at 1; absent at the end of the connection before. Conferences are made to play keys to a buyer. */
+        CarriedConference: number;
         /** @description uuid of the attempt. */
         CarriedAttempt: string;
         /** @description The number that was called, without the plus sign. The carrier's reports about a buyer it dials name none of your numbers. */
@@ -12735,6 +12961,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
@@ -14074,6 +14301,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentStatusTimestampPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    newAgentStatusTimestamp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A timestamp that is not stored. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentStatusTimestampReply"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -15556,6 +15810,253 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listDispositions: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by id or uuid. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
+                page?: components["parameters"]["Page"];
+                /** @description Records per page. By default `25`. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records created at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records created at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` returns the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description By default `id`. */
+                order?: components["parameters"]["DispositionOrder"];
+                /** @description `disposition_grid` adds foreign keys to the record; a disposition has none beyond its columns. */
+                serializer?: components["parameters"]["DispositionSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DispositionPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createDisposition: {
+        parameters: {
+            query?: {
+                /** @description `disposition_grid` adds foreign keys to the record; a disposition has none beyond its columns. */
+                serializer?: components["parameters"]["DispositionSerializer"];
+            };
+            header?: {
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DispositionCreate"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DispositionReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    newDisposition: {
+        parameters: {
+            query?: {
+                /** @description `disposition_grid` adds foreign keys to the record; a disposition has none beyond its columns. */
+                serializer?: components["parameters"]["DispositionSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A record that is not stored, with every default in place. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DispositionReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showDisposition: {
+        parameters: {
+            query?: {
+                /** @description `disposition_grid` adds foreign keys to the record; a disposition has none beyond its columns. */
+                serializer?: components["parameters"]["DispositionSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DispositionReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateDisposition: {
+        parameters: {
+            query?: {
+                /** @description `disposition_grid` adds foreign keys to the record; a disposition has none beyond its columns. */
+                serializer?: components["parameters"]["DispositionSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DispositionUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DispositionReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteDisposition: {
+        parameters: {
+            query?: {
+                /** @description `disposition_grid` adds foreign keys to the record; a disposition has none beyond its columns. */
+                serializer?: components["parameters"]["DispositionSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as deleted. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DispositionReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     createCallSession: {
         parameters: {
             query?: never;
@@ -15798,6 +16299,10 @@ export interface operations {
                 order?: components["parameters"]["CallOrder"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
+                /** @description Only calls whose id is this one or a higher one. */
+                id_from?: components["parameters"]["CallIdFrom"];
+                /** @description Only calls whose id is this one or a lower one. */
+                id_to?: components["parameters"]["CallIdTo"];
                 /** @description Only calls that ended at or after this time. */
                 ended_at_from?: components["parameters"]["CallEndedAtFrom"];
                 /** @description Only calls that ended at or before this time. */
@@ -17461,6 +17966,8 @@ export interface operations {
                 call: components["parameters"]["CarriedCall"];
                 /** @description The routing round, starting at 1: how many times buyers have been looked for. */
                 round: components["parameters"]["CarriedRound"];
+                /** @description Which conference of the call has ended, starting at 1; absent at the end of the connection before. Conferences are made to play keys to a buyer. */
+                conference?: components["parameters"]["CarriedConference"];
                 /** @description The number that was called, without the plus sign. The carrier's reports about a buyer it dials name none of your numbers. */
                 number: components["parameters"]["CarriedNumber"];
             };

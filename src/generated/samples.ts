@@ -1633,6 +1633,23 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
       "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/agent_status_timestamps\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
+  "newAgentStatusTimestamp": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/agent_status_timestamps/new"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.GET('/agent_status_timestamps/new');\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/agent_status_timestamps/new\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
   "listAgentMessages": [
     {
       "lang": "Shell",
@@ -2228,6 +2245,108 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
       "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/leads/LEAD_TOKEN/%2B13105550123/by_caller_number\",\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
+  "listDispositions": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/dispositions"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.GET('/dispositions');\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/dispositions\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "createDisposition": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/dispositions \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"key\": \"sold\", \"name\": \"Sold\", \"position\": 1 }'"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/dispositions', {\n  body: { key: 'sold', name: 'Sold', position: 1 },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/dispositions\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"key\": \"sold\", \"name\": \"Sold\", \"position\": 1},\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "newDisposition": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/dispositions/new"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.GET('/dispositions/new');\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/dispositions/new\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "showDisposition": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/dispositions/1"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.GET('/dispositions/{id}', {\n  params: { path: { id: '1' } },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/dispositions/1\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "updateDisposition": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/dispositions/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"name\": \"Sold a policy\" }'"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/dispositions/{id}', {\n  params: { path: { id: '1' } },\n  body: { name: 'Sold a policy' },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/dispositions/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"name\": \"Sold a policy\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "deleteDisposition": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -X DELETE -u public_key:private_key http://127.0.0.1:3000/api/v1/dispositions/1"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.DELETE('/dispositions/{id}', {\n  params: { path: { id: '1' } },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.delete(\n    \"http://127.0.0.1:3000/api/v1/dispositions/1\",\n    auth=(\"public_key\", \"private_key\"),\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
   "createCallSession": [
     {
       "lang": "Shell",
@@ -2402,17 +2521,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/calls/update_call/0190a6f0-7c1e-7a51-9d2b-3f6f0f6f0a11 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"post_call_tokens\": { \"policy\": \"sold\" } }'"
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/calls/update_call/0190a6f0-7c1e-7a51-9d2b-3f6f0f6f0a11 \\\n  -H 'Content-Type: application/json' \\\n  -d '{\n  \"post_call_tokens\": { \"policy\": \"sold\" },\n  \"quality_assurance_name\": \"Ann B.\"\n}'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/calls/update_call/{uuid}', {\n  params: { path: { uuid: '0190a6f0-7c1e-7a51-9d2b-3f6f0f6f0a11' } },\n  body: { post_call_tokens: { policy: 'sold' } },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/calls/update_call/{uuid}', {\n  params: { path: { uuid: '0190a6f0-7c1e-7a51-9d2b-3f6f0f6f0a11' } },\n  body: {\n    post_call_tokens: { policy: 'sold' },\n    quality_assurance_name: 'Ann B.',\n  },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/calls/update_call/0190a6f0-7c1e-7a51-9d2b-3f6f0f6f0a11\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"post_call_tokens\": {\"policy\": \"sold\"}},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/calls/update_call/0190a6f0-7c1e-7a51-9d2b-3f6f0f6f0a11\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"post_call_tokens\": {\"policy\": \"sold\"},\n        \"quality_assurance_name\": \"Ann B.\",\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "showCall": [
@@ -2436,17 +2555,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/calls/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"post_call_tokens\": { \"policy\": \"sold\" } }'"
+      "source": "curl -u public_key:private_key http://127.0.0.1:3000/api/v1/calls/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{\n  \"post_call_tokens\": { \"policy\": \"sold\" },\n  \"quality_assurance_name\": \"Ann B.\"\n}'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/calls/{id}', {\n  params: { path: { id: '1' } },\n  body: { post_call_tokens: { policy: 'sold' } },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.POST('/calls/{id}', {\n  params: { path: { id: '1' } },\n  body: {\n    post_call_tokens: { policy: 'sold' },\n    quality_assurance_name: 'Ann B.',\n  },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/calls/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"post_call_tokens\": {\"policy\": \"sold\"}},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/calls/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"post_call_tokens\": {\"policy\": \"sold\"},\n        \"quality_assurance_name\": \"Ann B.\",\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "listCallEvents": [
@@ -3303,17 +3422,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/company \\\n  -H 'Content-Type: application/json' \\\n  -d '{\n  \"contact_countries\": [\"US\", \"CA\"],\n  \"lead_token_powers\": [\n    \"submit\",\n    \"opt_out\",\n    \"remove\",\n    \"move_to_end\",\n    \"read\"\n  ]\n}'"
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/company \\\n  -H 'Content-Type: application/json' \\\n  -d '{\n  \"contact_countries\": [\"US\", \"CA\"],\n  \"service_cost_per_minute\": 0.0125,\n  \"lead_token_powers\": [\n    \"submit\",\n    \"opt_out\",\n    \"remove\",\n    \"move_to_end\",\n    \"read\"\n  ]\n}'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/company', {\n  body: {\n    contact_countries: ['US', 'CA'],\n    lead_token_powers: ['submit', 'opt_out', 'remove', 'move_to_end', 'read'],\n  },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/company', {\n  body: {\n    contact_countries: ['US', 'CA'],\n    service_cost_per_minute: 0.0125,\n    lead_token_powers: ['submit', 'opt_out', 'remove', 'move_to_end', 'read'],\n  },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/company\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"contact_countries\": [\"US\", \"CA\"],\n        \"lead_token_powers\": [\n            \"submit\",\n            \"opt_out\",\n            \"remove\",\n            \"move_to_end\",\n            \"read\",\n        ],\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/company\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"contact_countries\": [\"US\", \"CA\"],\n        \"service_cost_per_minute\": 0.0125,\n        \"lead_token_powers\": [\n            \"submit\",\n            \"opt_out\",\n            \"remove\",\n            \"move_to_end\",\n            \"read\",\n        ],\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "listCollections": [

@@ -436,6 +436,15 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'calls.add_conference': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      conferences: number;
+    };
+  };
   'calls.add_payout': {
     params: {
       amount: number | string | null;
@@ -523,6 +532,20 @@ export interface SqlTypes {
       skip_reasons: unknown;
     };
   };
+  'calls.claim_cost_looks': {
+    params: {
+      now: Date | string | null;
+      limit: number | string | bigint | null;
+      lease_until: Date | string | null;
+    };
+    row: {
+      company_id: string;
+      call_id: number;
+      tries: number;
+      carrier: string;
+      carrier_call_id: string | null;
+    };
+  };
   'calls.claim_legs_to_stop': {
     params: {
       now: Date | string | null;
@@ -541,6 +564,24 @@ export interface SqlTypes {
     params: {
       company_id: number | string | bigint | null;
       uuid: string | null;
+    };
+    row: object;
+  };
+  'calls.describe': {
+    params: {
+      fields: string | object | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'calls.end_cost_look': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
     };
     row: object;
   };
@@ -595,6 +636,7 @@ export interface SqlTypes {
       caller_state: string | null;
       caller_zip: string | null;
       caller_country: string | null;
+      conferences: number;
     };
   };
   'calls.find_by_uuid': {
@@ -608,6 +650,16 @@ export interface SqlTypes {
       lead_id: string | null;
     };
   };
+  'calls.find_disposition': {
+    params: {
+      company_id: number | string | bigint | null;
+      key: string | null;
+    };
+    row: {
+      id: string | null;
+      keys: string[];
+    };
+  };
   'calls.find_filtered_records': {
     params: {
       company_id: number | string | bigint | null;
@@ -619,6 +671,16 @@ export interface SqlTypes {
       offer_id: string | null;
       buyer_id: string | null;
       traffic_source_id: string | null;
+    };
+  };
+  'calls.find_leg_of_attempt': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      attempt: string | null;
+    };
+    row: {
+      leg_id: string | null;
     };
   };
   'calls.find_placed_call': {
@@ -824,6 +886,7 @@ export interface SqlTypes {
       caller_state: string | null;
       caller_zip: string | null;
       caller_country: string | null;
+      conferences: number;
     };
   };
   'calls.lock_by_uuid': {
@@ -855,6 +918,7 @@ export interface SqlTypes {
       caller_state: string | null;
       caller_zip: string | null;
       caller_country: string | null;
+      conferences: number;
     };
   };
   'calls.lock_caller_of_offer': {
@@ -870,6 +934,15 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       buyer_group_id: number | string | bigint | null;
       buyer_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'calls.lock_cost_look': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
     };
     row: {
       id: string;
@@ -931,6 +1004,14 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'calls.postpone_cost_look': {
+    params: {
+      due_at: Date | string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'calls.read_attempts': {
     params: {
       company_id: number | string | bigint | null;
@@ -987,6 +1068,7 @@ export interface SqlTypes {
       caller_state: string | null;
       caller_zip: string | null;
       caller_country: string | null;
+      conferences: number;
     };
   };
   'calls.read_by_uuid': {
@@ -1018,6 +1100,7 @@ export interface SqlTypes {
       caller_state: string | null;
       caller_zip: string | null;
       caller_country: string | null;
+      conferences: number;
     };
   };
   'calls.read_convertible_call': {
@@ -1112,6 +1195,15 @@ export interface SqlTypes {
       pairs: string[] | null;
     };
   };
+  'calls.record_agent': {
+    params: {
+      agent_id: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'calls.record_progress': {
     params: {
       status: string | null;
@@ -1164,6 +1256,26 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'calls.save_leg_price': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      leg_id: string | null;
+      price: number | string | null;
+      currency: string | null;
+      now: Date | string | null;
+    };
+    row: object;
+  };
+  'calls.save_provider_cost': {
+    params: {
+      cost: number | string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'calls.save_recording': {
     params: {
       recording_url: string | null;
@@ -1198,6 +1310,19 @@ export interface SqlTypes {
       buyer_group_id: number | string | bigint | null;
     };
     row: object;
+  };
+  'calls.sum_legs': {
+    params: {
+      legs: string | object | null;
+      is_asked: boolean | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      cost: string | null;
+      is_complete: boolean;
+      is_in_dollars: boolean;
+    };
   };
   'calls.was_source_paid': {
     params: {

@@ -1,7 +1,7 @@
 import { contract, facets, type Operation, type Schema } from '../contract';
 import { unknownReferences, type Reference, type Table } from '../db/records';
 import { notVisible, notWhole } from '../db/access-scope';
-import { telephoneOf } from '../db/references';
+import { isRemoval, telephoneOf } from '../db/references';
 import { withContext, type Db } from '../db/tenant';
 import { HttpProblem, notFound } from '../errors';
 import { accessScopeOf, COMPANY_WIDE, type Caller } from './auth/caller';
@@ -46,6 +46,7 @@ export async function requireVisibleReferences(
   const schema = operation.multipart && !operation.body ? operation.multipart : operation.body;
   const in_body = schema ? namedIn(schema, body) : [];
   for (const { field, table, key, references } of in_body) {
+    if (isRemoval(field)) continue;
     const missing = await notVisible(db, table, references, key);
     if (missing.length > 0) throw unknownReferences(field, missing.map(String));
   }

@@ -2,7 +2,7 @@ import type { Request, RequestHandler } from 'express';
 import { BASE_PATH, contract, type Operation } from '../contract';
 
 /** Operations that return lists are those that take `root`. */
-const isList = ({ method, parameters }: Operation): boolean =>
+export const isList = ({ method, parameters }: Operation): boolean =>
   method === 'get' && parameters.some(({ name }) => name === 'root');
 
 /**

@@ -1,5 +1,6 @@
 import { contract, facets, type Operation, type Schema } from '../contract';
 import { ianaName } from '../time/zone';
+import { OTHER_PATHS } from './other-paths';
 
 // What the log says of a URL. A value is shown only if it is one of a closed list, or has the form
 // of what cannot be personal: the log of requests is read by many, and kept for long.
@@ -118,6 +119,7 @@ const WORDS = new Set([
   ),
   ...['docs', 'reference', 'openapi.yaml', 'openapi.json', 'livez', 'readyz', 'metrics'],
   'invitations',
+  ...[...OTHER_PATHS.keys()].map((path) => path.slice(1)),
 ]);
 
 const PARAMETERS = new Set(

@@ -74,6 +74,7 @@ export const leadProjection = {
   fulltext: `lower(
     coalesce(t.caller_number::text, '') || E'\\n' || coalesce(t.email, '')
     || E'\\n' || ${nameTokens('t')}
+    || E'\\n' || coalesce(t.external_record_id, '')
   )`,
   columns: {
     ...commonColumns('leads'),

@@ -20,6 +20,7 @@ export const projection = {
   plural: 'schedule_actions',
   fulltext: `lower(
     coalesce(t.name, '') || E'\\n' || coalesce(t.subject, '') || E'\\n' || coalesce(t.body, '')
+    || E'\\n' || coalesce(t.external_record_id, '')
   )`,
   columns: {
     ...commonColumns('schedule_actions'),

@@ -17,7 +17,7 @@ export interface CarriedCall {
 export function callbackUrlsOf(
   public_url: string,
   { uuid, round, number_called }: CarriedCall,
-): CallbackUrls & { key(attempt: string): string } {
+): CallbackUrls & { key(attempt: string): string; conference_status(n: number): string } {
   const base = `${public_url.replace(/(?<!\/)\/+$/, '')}${BASE_PATH}/telephony`;
   const url = (name: string, more: Record<string, string> = {}) => {
     const query = new URLSearchParams({
@@ -29,6 +29,7 @@ export function callbackUrlsOf(
   };
   return {
     dial_status: url('dial_status', { round: String(round) }),
+    conference_status: (n) => url('dial_status', { round: String(round), conference: String(n) }),
     voicemail: url('voicemail'),
     attempt_status: (attempt) => url('attempt_status', { attempt }),
     whisper: (attempt) => url('whisper', { attempt }),

@@ -1,6 +1,6 @@
 import { handleCallEvent, type ReportedEvent } from '../calls/handle-event';
 import { rememberLeg } from '../calls/record-leg';
-import { readAttempts, readCall } from '../calls/read-call';
+import { readAttempts, readCall, type CallRow } from '../calls/read-call';
 import type { CallStatus } from '../carriers/carrier';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
@@ -24,6 +24,16 @@ const EVENTS: Partial<Record<CallStatus, ReportedEvent['event']>> = {
   failed: 'failed',
 };
 
+function endOfLeg(
+  { conferences }: CallRow,
+  status: string | undefined,
+): ReportedEvent['event'] | undefined {
+  // A buyer who hangs up instead of pressing a key has declined.
+  if (status === 'answered') return 'no_answer';
+  // The caller may wait in a conference for this buyer alone.
+  return status === 'connected' && conferences > 0 ? 'completed' : undefined;
+}
+
 /**
  * Handles what a carrier reports about one of the buyers it dials. The end of the last leg is left
  * to the report of the end of the dialing, which follows at once and says whether the caller is
@@ -38,8 +48,7 @@ export async function receiveLegStatus(
   const own = (await readAttempts(db, call.id)).find(({ uuid }) => uuid === attempt.toLowerCase());
   if (own && leg_sid && (status === 'queued' || status === 'ringing'))
     await rememberLeg(db, own.uuid, leg_sid);
-  // A buyer who hangs up instead of pressing a key has declined.
-  const event = status === 'completed' && own?.status === 'answered' ? 'no_answer' : EVENTS[status];
+  const event = status === 'completed' ? endOfLeg(call, own?.status) : EVENTS[status];
   if (!event) return;
   const reported = { event, attempt, leg_sid, ends_separately: true, vetoes };
   await handleCallEvent(db, call.id, reported, now);

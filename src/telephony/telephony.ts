@@ -1,5 +1,7 @@
 import { saveRecording } from '../calls/change-call';
 import { handleCallEvent } from '../calls/handle-event';
+import { conferenceAfter, conferenceName } from '../calls/play-keys';
+import { saveLegPrice } from '../calls/leg-prices';
 import { findCall, readAttempts, readCall } from '../calls/read-call';
 import { recordLeg } from '../calls/record-leg';
 import { readSession, type CallSession } from '../calls/session';
@@ -18,7 +20,16 @@ import { callbackUrlsOf } from './callback-urls';
 import { endDial } from './end-dial';
 import { receiveCall } from './receive-call';
 import { receiveLegStatus } from './receive-leg-status';
-import { HANG_UP, isSip, NOTHING, REJECT, tonesTwiml, twimlOf, whisperTwiml } from './twiml';
+import {
+  conferenceTwiml,
+  HANG_UP,
+  isSip,
+  NOTHING,
+  REJECT,
+  tonesTwiml,
+  twimlOf,
+  whisperTwiml,
+} from './twiml';
 import { readOfferWords } from '../routing/caller-facts';
 
 /**
@@ -28,7 +39,15 @@ import { readOfferWords } from '../routing/caller-facts';
 export const telephony = (deps: Deps) => ({
   ...outboundReports(deps),
   ...inboundCalls(deps),
+  ...endOfDials(deps),
   ...legsToBuyers(deps),
+});
+
+/** The price of the leg that a carrier reports about. */
+const priceOf = (body: { CallSid: string; Price?: string; PriceUnit?: string }) => ({
+  leg_id: body.CallSid,
+  price: body.Price,
+  currency: body.PriceUnit,
 });
 
 const seconds = (sent: string | undefined) => (sent === undefined ? undefined : Number(sent));
@@ -66,6 +85,7 @@ const outboundReports = ({ clock }: Deps) =>
         const report = { key: query.key, carrier_call_id: body.CallSid, status, duration };
         await receiveCallStatus(db, report, clock());
       }
+      await saveLegPrice(db, query.key ? { uuid: query.key } : undefined, priceOf(body), clock());
       return new Twiml(NOTHING);
     },
   }) satisfies Partial<Handlers>;
@@ -85,24 +105,39 @@ const inboundCalls = ({ clock, config, request, pepper }: Deps) => {
 
     receiveCallEnd: async ({ body, db }) => {
       const status = callStatusOf(body.CallStatus);
-      const call =
-        status && isOver(status) ? await findCall(db, 'twilio', body.CallSid) : undefined;
+      const call = await findCall(db, 'twilio', body.CallSid);
       // The carrier's duration is not passed on: it includes the time before a buyer answered.
-      if (call) await handleCallEvent(db, call.id, { event: 'completed' }, clock());
+      if (call && status && isOver(status))
+        await handleCallEvent(db, call.id, { event: 'completed' }, clock());
+      await saveLegPrice(db, call, priceOf(body), clock());
       return new Twiml(NOTHING);
     },
+  } satisfies Partial<Handlers>;
+};
 
-    receiveDialStatus: async ({ query: { call, round }, body, db }) => {
+const endOfDials = ({ clock, config, request, pepper }: Deps) => {
+  const edges = { request, pepper, clock };
+  return {
+    receiveDialStatus: async ({ query: { call, round, conference: ended = 0 }, body, db }) => {
       const of_caller = callStatusOf(body.CallStatus ?? '');
+      const caller_left = of_caller !== undefined && isOver(of_caller);
+      const carried = await readCall(db, call);
+      const next = caller_left ? undefined : await conferenceAfter(db, carried, ended);
+      if (next !== undefined) {
+        if (body.RecordingUrl) await saveRecording(db, carried.id, body.RecordingUrl, clock());
+        const { conference_status } = callbackUrlsOf(config.public_url, carried);
+        return new Twiml(conferenceTwiml(conferenceName(carried, next), conference_status(next)));
+      }
       const end = {
         call,
         round,
         status: callStatusOf(body.DialCallStatus) ?? 'failed',
         leg_sid: body.DialCallSid,
-        duration: seconds(body.DialCallDuration),
+        // A conference begins long after the buyer has answered.
+        duration: carried.conferences > 0 ? undefined : seconds(body.DialCallDuration),
         recording_url: body.RecordingUrl,
         bridged: body.DialBridged === undefined ? undefined : body.DialBridged === 'true',
-        caller_left: of_caller !== undefined && isOver(of_caller),
+        caller_left,
       };
       await withPreDialChecks(db, edges, (vetoes) => endDial(db, { ...end, vetoes }, clock()));
       return nextTwiml(db, call, { first: false, public_url: config.public_url });
@@ -137,11 +172,15 @@ const legsToBuyers = (deps: Deps) => {
         );
         if (status === 'in_progress') await record(db, { call, attempt, leg_sid: body.CallSid });
       }
+      const { CallSid: leg_id, Price: price, PriceUnit: currency } = body;
+      if (leg_id && price)
+        await saveLegPrice(db, await readCall(db, call), { leg_id, price, currency }, clock());
       return new Twiml(NOTHING);
     },
 
-    receiveWhisper: async ({ query: { call, attempt }, db }) => {
-      const session = await handleCallEvent(db, call, { event: 'answered', attempt }, clock());
+    receiveWhisper: async ({ query: { call, attempt }, body, db }) => {
+      const answered = { event: 'answered', attempt, leg_sid: body.CallSid } as const;
+      const session = await handleCallEvent(db, call, answered, clock());
       const tones = await tonesOf(db, session.id, attempt);
       if (hasTaken(session, attempt)) return new Twiml(tonesTwiml(tones));
       if (!['ask_for_key', 'wait'].includes(session.instruction.action)) return new Twiml(HANG_UP);

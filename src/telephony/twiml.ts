@@ -1,4 +1,5 @@
 import { DIAL_LIMIT_SECONDS } from '../calls/session';
+import { conferenceNoun } from '../carriers/twilio-conference';
 import type { DialBuyer, Instruction } from '../routing/engine/instruction';
 
 /** What is needed to dial a buyer. */
@@ -82,6 +83,12 @@ export function whisperTwiml(key_url: string, tones: string | null = null): stri
   };
   const ask = element('Gather', gather, say('Press 1 to take this call.'));
   return document(playOf(tones) + ask + '<Hangup/>');
+}
+
+/** What a caller gets whose buyer is played keys: both meet in this conference. */
+export function conferenceTwiml(name: string, status_url: string): string {
+  const of_dial = { action: status_url, timeLimit: DIAL_LIMIT_SECONDS };
+  return document(element('Dial', of_dial, conferenceNoun(name)));
 }
 
 function fallbackOf(

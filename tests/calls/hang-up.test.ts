@@ -118,7 +118,7 @@ describe('hang_up', () => {
         hang_up: [expect.stringContaining('refused')],
       });
       expect(await errors(path, { hang_up: true, payout: 5 })).toEqual([
-        422,
+        409,
         { hang_up: [expect.stringContaining('twilio')] },
       ]);
       expect((await ok('get', path)).call).toMatchObject({ ended_at: null, payout: 0 });

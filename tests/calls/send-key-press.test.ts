@@ -125,11 +125,11 @@ test('a buyer that a carrier asks for the key is connected after the prompt', as
   });
   expect(after.children).toEqual([]);
   expect(await line.attempts({ sid })).toEqual(['connected']);
-  // Once it has connected them it can play no tones.
+  // Once it has connected them, only that carrier can play the tones.
   const refused = await press({ id: Number(id), digits: '1' });
   expect([refused.status, refused.body.errors]).toEqual([
-    422,
-    { id: [expect.stringContaining('twilio cannot play tones')] },
+    409,
+    { id: [expect.stringContaining('is at twilio')] },
   ]);
 });
 
@@ -153,7 +153,7 @@ test('are rejected without a buyer to hear them, and then change nothing', async
     status: 'in_progress',
   });
   expect(await errors({ id: out.id, digits: '1' })).toEqual({
-    id: [expect.stringContaining('connected to a buyer')],
+    id: [expect.stringContaining('connected this one by itself')],
   });
   expect(await errors({ id: 999_999_999, digits: '1' })).toEqual({
     id: [expect.stringContaining('no record of yours')],

@@ -35,6 +35,7 @@ const SEARCHED: Record<string, string> = {
   listSchedules: 'description',
   listScheduleActions: 'name',
   listCallCenters: 'description',
+  listDispositions: 'name',
   listAgentStatuses: 'name',
   listAgents: 'name',
   listAgentStatusTimestamps: 'key',

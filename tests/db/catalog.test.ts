@@ -1,6 +1,7 @@
 import { callProjection } from '../../src/calls/columns';
 import { projection as agentMessages } from '../../src/agents/agent-messages';
 import { projection as agentStatuses } from '../../src/agents/agent-statuses';
+import { projection as dispositions } from '../../src/calls/dispositions';
 import { projection as buyerFleets } from '../../src/buyers/buyer-fleets';
 import { projection as buyerGroups } from '../../src/buyers/buyer-groups-columns';
 import { projection as buyerSuppressionFiles } from '../../src/suppression/files';
@@ -162,6 +163,7 @@ test.each([
   ['buyer_fleets', buyerFleets.fulltext, 'name, user_fleet_id', 'md5(i::text), i::text'],
   ['call_centers', callCenters.fulltext, 'name', 'md5(i::text)'],
   ['agent_statuses', agentStatuses.fulltext, 'key, name, is_online', 'i::text, md5(i::text), true'],
+  ['dispositions', dispositions.fulltext, 'key, name', 'i::text, md5(i::text)'],
   ['agent_messages', agentMessages.fulltext, 'content', 'md5(i::text)'],
   [
     'outgoing_webhooks',

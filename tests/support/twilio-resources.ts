@@ -47,6 +47,7 @@ export function answer(state: State, { method, path, query, form }: Asked): Repl
   if (method === 'GET' && collection === 'AvailablePhoneNumbers')
     return available(state, country!, kind!, query);
   if (method === 'GET' && !country) return list(state, collection, query);
+  if (method === 'GET' && collection === 'Calls') return showCall(state, country!);
   if (method === 'DELETE' && collection === 'IncomingPhoneNumbers')
     return deleteNumber(state, country!);
   if (method === 'POST' && collection === 'Calls' && kind === 'Recordings')
@@ -126,7 +127,12 @@ function createCall(state: State, form: URLSearchParams): Reply {
   return { status: 201, body: made };
 }
 
-/** Ends a call in progress; calls that are over cannot be changed. */
+const showCall = (state: State, sid: string): Reply => {
+  const call = state.calls.find((each) => each.sid === sid);
+  return call ? { status: 200, body: call } : refusal(NOT_FOUND);
+};
+
+/** Ends or redirects a call in progress; calls that are over cannot be changed. */
 function changeCall(state: State, sid: string, form: URLSearchParams): Reply {
   const call = state.calls.find((each) => each.sid === sid);
   if (!call) return refusal(NOT_FOUND);
@@ -137,8 +143,9 @@ function changeCall(state: State, sid: string, form: URLSearchParams): Reply {
       message: 'Call is not in-progress. Cannot redirect.',
     });
   // Canceling changes nothing about a call that was answered.
-  if (form.get('Status') !== 'canceled' || call.status !== 'in-progress')
-    call.status = form.get('Status');
+  const is_late = form.get('Status') === 'canceled' && call.status === 'in-progress';
+  if (form.has('Status') && !is_late) call.status = form.get('Status');
+  if (form.has('Twiml')) call.twiml = form.get('Twiml');
   return { status: 200, body: call };
 }
 
@@ -205,6 +212,7 @@ function list(state: State, collection: string, query: URLSearchParams): Reply {
       (record) =>
         is(record, 'to', 'To') &&
         is(record, 'from', 'From') &&
+        is(record, 'parent_call_sid', 'ParentCallSid') &&
         String(record.phone_number ?? '').includes(query.get('PhoneNumber') ?? ''),
     )
     .slice(0, Number(query.get('PageSize') ?? 50));

@@ -53,6 +53,13 @@ const KNOWN: Record<string, readonly string[]> = {
   Gather: ['numDigits', 'timeout', 'action', 'actionOnEmptyResult'],
   Dial: ['timeout', 'callerId', 'action', 'record', 'timeLimit', 'answerOnBridge'],
   Number: ['sendDigits', 'url', 'statusCallback', 'statusCallbackEvent'],
+  Conference: [
+    'beep',
+    'waitUrl',
+    'startConferenceOnEnter',
+    'endConferenceOnExit',
+    'maxParticipants',
+  ],
   Sip: ['url', 'statusCallback', 'statusCallbackEvent'],
 };
 

@@ -8,7 +8,8 @@ const CALL = sql`
       c.offer_id::float8 AS offer_id, c.lead_id::float8 AS lead_id,
       c.traffic_source_id::float8 AS traffic_source_id, c.buyer_id::float8 AS buyer_id,
       c.round, c.fallback, c.hangup_cause, c.token_values, c.connected_at, c.ended_at,
-      c.sub_id, c.caller_city, c.caller_state, c.caller_zip, c.caller_country
+      c.sub_id, c.caller_city, c.caller_state, c.caller_zip, c.caller_country,
+      c.conferences
     FROM calls c
     WHERE c.company_id = {company_id} AND c.direction = 'inbound' AND c.deleted_at IS NULL`;
 
@@ -98,6 +99,32 @@ export const FIND_ATTEMPT_OF_LEG = statement(
       AND e.details->>'leg_sid' = {leg_sid}
     LIMIT 1`,
   { prepared: true, nullable: ['attempt'] },
+);
+
+/** The carrier's name for the leg to the buyer of an attempt. */
+export const FIND_LEG_OF_ATTEMPT = statement(
+  'calls.find_leg_of_attempt',
+  sql`
+    SELECT e.details->>'leg_sid' AS leg_id
+    FROM call_events e
+    WHERE e.company_id = {company_id}
+      AND e.call_id = {call_id}::bigint
+      AND e.details->>'attempt' = {attempt}
+      AND e.details->>'leg_sid' IS NOT NULL
+    ORDER BY e.id DESC
+    LIMIT 1`,
+  { prepared: false, nullable: ['leg_id'] },
+);
+
+/** Counts one conference more and returns how many there were, with this one. */
+export const ADD_CONFERENCE = statement(
+  'calls.add_conference',
+  sql`
+    UPDATE calls
+    SET conferences = conferences + 1
+    WHERE company_id = {company_id} AND id = {call_id}::bigint
+    RETURNING conferences`,
+  { prepared: false },
 );
 
 export const READ_DECISIONS = statement(

@@ -15,7 +15,8 @@ const RECORD = sql`
         c.country,
         c.contact_countries,
         c.contact_prefixes,
-        c.lead_token_powers
+        c.lead_token_powers,
+        c.service_cost_per_minute
     ) r
   )::text`;
 
@@ -51,6 +52,10 @@ export const UPDATE_COMPANY = statement(
         WHEN {fields}::jsonb ? 'lead_token_powers' THEN {lead_token_powers}::text[]
         ELSE c.lead_token_powers
       END,
+      service_cost_per_minute = coalesce(
+        ({fields}::jsonb->>'service_cost_per_minute')::numeric,
+        c.service_cost_per_minute
+      ),
       updated_at = {now}::timestamptz
     WHERE c.id = {company_id}
   `,

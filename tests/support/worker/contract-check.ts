@@ -2,7 +2,8 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Ajv from 'ajv/dist/2020';
 import type { Response } from 'supertest';
-import { contract, type Operation, type Schema } from '../../../src/contract';
+import { BASE_PATH, contract, type Operation, type Schema } from '../../../src/contract';
+import { OTHER_PATHS } from '../../../src/http/other-paths';
 
 export const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
 ajv.addSchema({ ...exact(contract.document), $id: 'contract' });
@@ -33,8 +34,16 @@ const routes = contract.operations
     pattern: patternOf(operation),
   }));
 
+/** The path of the contract for one of its other names. */
+const stated = (path: string): string =>
+  [...OTHER_PATHS].reduce(
+    (named, [other, own]) =>
+      named.replace(new RegExp(`^${BASE_PATH}${other}(?=[/.]|$)`), BASE_PATH + own),
+    path,
+  );
+
 export function operationOf(method: string, url: string): Operation | undefined {
-  const path = url.split('?')[0] ?? '';
+  const path = stated(url.split('?')[0] ?? '');
   return routes.find(
     ({ operation, pattern }) => operation.method === method.toLowerCase() && pattern.test(path),
   )?.operation;

@@ -1,0 +1,74 @@
+import { findNamed, type Reference } from '../db/records';
+import type { Db, Statements } from '../db/tenant';
+import { HttpProblem } from '../errors';
+import { DESCRIBE_CALL, FIND_DISPOSITION, RECORD_AGENT } from './queries/describe-call';
+import { recordEvent } from './record-call';
+
+/** What people say of a call; null takes it away. */
+export interface CallDescription {
+  disposition_key?: string | null | undefined;
+  disposition_notes?: string | null | undefined;
+  quality_assurance_name?: string | null | undefined;
+  agent_id?: Reference | null | undefined;
+}
+
+/**
+ * Writes what people say of a locked call, and an event with it. Throws 422 for a disposition that
+ * is not the company's, with the list of those that are.
+ */
+export async function describeCall(
+  db: Db,
+  call_id: number,
+  description: CallDescription,
+  now: Date,
+): Promise<void> {
+  const { disposition_key, disposition_notes, quality_assurance_name, agent_id } = description;
+  const fields = {
+    ...(disposition_key !== undefined && { disposition_id: await idOf(db, disposition_key) }),
+    ...(disposition_notes !== undefined && { disposition_notes }),
+    ...(quality_assurance_name !== undefined && {
+      quality_assurance_name: quality_assurance_name?.trim() || null,
+    }),
+    ...(agent_id !== undefined && { agent_id: await agentOf(db, agent_id) }),
+  };
+  if (Object.keys(fields).length === 0) return;
+  const changed = await db.sql(DESCRIBE_CALL, { call_id, fields: JSON.stringify(fields), now });
+  if (changed.length === 0) return;
+  const said = Object.entries(description).filter(([, value]) => value !== undefined);
+  await recordEvent(db, {
+    call_id,
+    event: 'described',
+    message: said.map(([name]) => name).join(', '),
+    details: Object.fromEntries(said),
+    now,
+  });
+}
+
+async function idOf(db: Db, key: string | null): Promise<string | null> {
+  if (key === null || key.trim() === '') return null;
+  const [found] = await db.sql(FIND_DISPOSITION, { key: key.trim().toLowerCase() });
+  const { id, keys } = found!;
+  if (id !== null) return id;
+  const known =
+    keys!.length > 0
+      ? `must be the key of one of your dispositions: ${keys!.join(', ')}`
+      : 'must be the key of a disposition, of which you have none: POST /dispositions makes one';
+  throw HttpProblem.field('disposition_key', 'unknown_reference', known);
+}
+
+/** The id of the agent that a request names. Throws 422 for one that is not the company's. */
+export const agentOf = async (db: Db, reference: Reference | null): Promise<string | null> =>
+  reference === null || reference === ''
+    ? null
+    : String(await findNamed(db, 'agents', { reference, field: 'agent_id' }));
+
+/**
+ * Records which agent takes a call that was connected to a buyer: the one who was named, else the
+ * only one of the buyer, else the only one of the buyer who is online.
+ */
+export async function recordAgent(
+  db: Pick<Statements, 'sql'>,
+  taken: { call_id: number; buyer_id: number | null; agent_id: Reference | null },
+): Promise<void> {
+  await db.sql(RECORD_AGENT, taken);
+}

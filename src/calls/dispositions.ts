@@ -1,0 +1,51 @@
+import { commonColumns, type Projection } from '../db/projection';
+import type { SortKey } from '../db/list-statements';
+import type { Deps } from '../deps';
+import type { Handlers } from '../http/handlers';
+import { page } from '../http/list';
+import { recordHandlers } from '../http/record-handlers';
+import {
+  createDisposition,
+  DEFAULTS,
+  deleteDisposition,
+  updateDisposition,
+} from './save-disposition';
+
+export const projection = {
+  schema: 'Disposition',
+  singular: 'disposition',
+  plural: 'dispositions',
+  fulltext: `lower(coalesce(t.key, '') || E'\\n' || coalesce(t.name, '')
+    || E'\\n' || coalesce(t.external_record_id, ''))`,
+  columns: {
+    ...commonColumns('dispositions'),
+    type: `'Disposition'`,
+    key: true,
+    name: true,
+    position: true,
+  },
+} as const satisfies Projection<'Disposition', 'disposition', 'dispositions'>;
+
+const orders: Record<string, SortKey> = {
+  position: { sql: 't.position', type: 'bigint' },
+  key: { sql: 't.key', type: 'text' },
+  name: { sql: 't.name', type: 'text' },
+  created_at: { sql: 't.created_at', type: 'timestamptz' },
+  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+};
+
+/**
+ * Dispositions: how calls can end for those who work on them. A change locks the disposition alone;
+ * a call takes its disposition while it is locked itself.
+ */
+export const dispositions = ({ clock }: Deps) => {
+  const records = recordHandlers(projection, clock);
+  return {
+    listDispositions: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
+    newDisposition: (call) => records.unsaved(call, DEFAULTS),
+    showDisposition: records.show,
+    createDisposition: (call) => records.create(call, createDisposition),
+    updateDisposition: (call) => records.update(call, updateDisposition),
+    deleteDisposition: (call) => records.delete(call, deleteDisposition),
+  } satisfies Partial<Handlers>;
+};

@@ -1,0 +1,30 @@
+import type { Db } from '../db/tenant';
+import { SAVE_LEG_PRICE } from './queries/call-costs';
+import { FIND_CALL } from './queries/change-call';
+
+/** The price of one leg as its carrier has told it. */
+export interface LegPrice {
+  /** The carrier's name for the leg. */
+  leg_id: string;
+  /** What was sent: below 0 for a charge. */
+  price: string | undefined;
+  currency: string | undefined;
+}
+
+const PRICE = /^[+-]?\d{1,7}(\.\d{1,10})?$/;
+
+/** Keeps the price of a leg of a call, by the id or uuid of the call. What is no price is ignored. */
+export async function saveLegPrice(
+  db: Db,
+  call: { id: number } | { uuid: string } | undefined,
+  { leg_id, price = '', currency }: LegPrice,
+  now: Date,
+): Promise<void> {
+  const told = price.trim();
+  if (!call || !PRICE.test(told)) return;
+  const call_id =
+    'id' in call ? call.id : (await db.sql(FIND_CALL.uuid, { value: call.uuid }))[0]?.id;
+  if (call_id === undefined) return;
+  const unit = currency?.trim().toUpperCase() || 'USD';
+  await db.sql(SAVE_LEG_PRICE, { call_id, leg_id, price: told, currency: unit, now });
+}

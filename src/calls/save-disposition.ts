@@ -1,0 +1,53 @@
+import { defaultsOf, type Schemas } from '../contract';
+import type { Db } from '../db/tenant';
+import { withDefaults } from '../http/defaults';
+
+type Fields = Schemas['DispositionFields'];
+
+export const DEFAULTS = defaultsOf('DispositionFields') as { position: number };
+
+type Columns = Pick<Fields, 'key' | 'name' | 'external_record_id'> & Partial<typeof DEFAULTS>;
+
+/** The columns that a request writes; a null puts the default back. */
+function columnsOf(fields: Fields): Columns {
+  const { key, name, position, external_record_id } = withDefaults(fields, DEFAULTS);
+  return { key, name, position, external_record_id } as Columns;
+}
+
+/** Creates a disposition and returns its id. */
+export async function createDisposition(
+  tx: Db,
+  fields: Schemas['DispositionCreate'],
+  now: Date,
+): Promise<bigint> {
+  const data = {
+    ...columnsOf({ ...DEFAULTS, ...fields }),
+    key: fields.key,
+    name: fields.name,
+    company_id: tx.company_id,
+    user_updated_at: now,
+    created_at: now,
+    updated_at: now,
+  };
+  return (await tx.prisma.disposition.create({ data, select: { id: true } })).id;
+}
+
+/** Changes a locked disposition. */
+export async function updateDisposition(
+  tx: Db,
+  id: bigint,
+  { fields, now }: { fields: Schemas['DispositionUpdate']; now: Date },
+): Promise<void> {
+  await tx.prisma.disposition.update({
+    where: { company_id_id: { company_id: tx.company_id, id } },
+    data: { ...columnsOf(fields), user_updated_at: now, updated_at: now },
+  });
+}
+
+/** Deletes a locked disposition. Calls that have it keep it. */
+export async function deleteDisposition(tx: Db, id: bigint, now: Date): Promise<void> {
+  await tx.prisma.disposition.update({
+    where: { company_id_id: { company_id: tx.company_id, id } },
+    data: { deleted_at: now, updated_at: now, user_updated_at: now },
+  });
+}

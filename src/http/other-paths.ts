@@ -1,0 +1,59 @@
+import type { RequestHandler } from 'express';
+import { BASE_PATH, contract, type Operation } from '../contract';
+import { isList } from './list-formats';
+
+/** Paths that clients may use instead of those of the contract. */
+export const OTHER_PATHS = new Map(
+  Object.entries(contract.document.paths).flatMap(([path, { 'x-other-paths': others = [] }]) =>
+    others.map((other) => [other, path] as const),
+  ),
+);
+
+/**
+ * Rewrites the other spellings of a path to that of the contract: a name of `x-other-paths`, and
+ * `.json` at the end of every path that has answers in JSON. That of a list also chooses its
+ * format, and is left to listFormats, which follows. Belongs at BASE_PATH.
+ */
+export function otherPaths(operations = contract.operations): RequestHandler {
+  const hasJson = jsonPaths(operations);
+  return (req, _res, next) => {
+    const at = req.url.indexOf('?');
+    const [path, query] = at < 0 ? [req.url, ''] : [req.url.slice(0, at), req.url.slice(at)];
+    const renamed = renamedPath(path);
+    const bare = renamed.endsWith('.json') && hasJson(req.method, renamed.slice(0, -5));
+    const written = bare ? renamed.slice(0, -5) : renamed;
+    if (written !== path) {
+      req.url = written + query;
+      req.originalUrl = BASE_PATH + req.url;
+    }
+    next();
+  };
+}
+
+function renamedPath(path: string): string {
+  const first = /^\/[^/.]*/.exec(path)?.[0] ?? '';
+  const stated = OTHER_PATHS.get(first);
+  return stated === undefined ? path : stated + path.slice(first.length);
+}
+
+/** Whether something other than a list is at a path below BASE_PATH and is answered in JSON. */
+function jsonPaths(operations: readonly Operation[]): (method: string, path: string) => boolean {
+  const known = operations.filter(answersJson).map((operation) => ({
+    pattern: new RegExp(
+      `^${operation.path.slice(BASE_PATH.length).replace(/\{\w+\}/g, '[^/]+')}/?$`,
+    ),
+    is_list: isList(operation),
+  }));
+  return (method, path) => {
+    const found = known.filter(({ pattern }) => pattern.test(path));
+    const is_read = method === 'GET' || method === 'HEAD';
+    return found.length > 0 && !(is_read && found.some(({ is_list }) => is_list));
+  };
+}
+
+/** Files, streams and what carriers read have no other format. */
+export function answersJson({ responses, status }: Operation): boolean {
+  const success = responses[String(status)];
+  const { content } = success ? contract.resolve(success) : {};
+  return content !== undefined && 'application/json' in content;
+}

@@ -1,0 +1,31 @@
+// The words of tests/contract/effects.ts.
+
+/**
+ * - `label`: the record is found by it (`fulltext` of its list).
+ * - `note`: text for people; reading the record returns it.
+ * - a place: the file in which it decides something, and its name there, where it has another.
+ */
+export type Effect = 'label' | 'note' | Place;
+export interface Place {
+  file: string;
+  name?: string;
+}
+
+export const at = (file: string, name?: string): Place => ({ file, ...(name && { name }) });
+
+/** The fields of a resource; those of objects within a field with their path. */
+export type Effects = Record<string, Effect>;
+
+/** The same effect for several fields. */
+export const all = (fields: string, effect: Effect): Effects =>
+  Object.fromEntries(fields.split(/\s+/).map((field) => [field, effect]));
+
+const METRICS = ['attempt', 'connection', 'buyer_conversion', 'revenue', 'earned_revenue'];
+export const limits = (place: Place, intervals: string, prefix = ''): Effects =>
+  Object.fromEntries(
+    METRICS.flatMap((metric) =>
+      intervals.split(' ').map((interval) => [`${prefix}${metric}_${interval}_limit`, place]),
+    ),
+  );
+
+export const HOURS = at('src/time/opening-hours.ts');

@@ -1,0 +1,135 @@
+import { all, at, HOURS, limits, type Effects, type Place } from './effect';
+
+// Where the fields of buyers, groups, suppression lists and offers have their effect.
+
+const CAPS = at('src/buyers/queries/cap-counters.ts');
+const BUYERS_OF = {
+  ...all(
+    'buyer_ids add_buyer_ids remove_buyer_ids add_user_buyer_ids remove_user_buyer_ids',
+    at('src/db/attachments.ts'),
+  ),
+};
+const TEAMS = at('src/people/change-teams.ts');
+const CONVERT = at('src/calls/convert-call.ts');
+const RANGE = at('src/buyers/conversions.ts');
+const CANDIDATE = at('src/routing/queries/candidate-facts.ts');
+
+/** A conversion of a buyer, by the fields of the buyer or of an entry of its list. */
+const conversion = (prefix: string, named: (field: string) => string | undefined): Effects => {
+  const place = ({ file }: Place, field: string) => at(file, named(field));
+  const fields = (names: string, found: Place) =>
+    names.split(' ').map((field) => [prefix + field, place(found, field)] as const);
+  return Object.fromEntries([
+    ...fields('revenue duration duplicate_timeframe name', CONVERT),
+    ...fields('token_values attribution_token_values', CONVERT),
+    ...fields('revenue_min revenue_max revenue_increment', RANGE),
+  ]);
+};
+const CONVERSIONS = 'buyer_conversions_schedule';
+const ATTRIBUTES = `${CONVERSIONS}.buyer_conversions_attributes`;
+
+export const BUYERS: Effects = {
+  name: 'label',
+  user_buyer_id: 'label',
+  email: 'label',
+  number: at('src/routing/engine/instruction.ts'),
+  copy_another_buyer: at('src/buyers/copy-buyer.ts'),
+  buyer_type: at('src/calls/queries/describe-call.ts'),
+  timeout_seconds: at('src/routing/engine/instruction.ts'),
+  dtmf_tones: at('src/telephony/twiml.ts'),
+  record_calls: at('src/telephony/twiml.ts'),
+  press_one_to_accept: at('src/routing/engine/progress.ts'),
+  time_zone: CANDIDATE,
+  paused: at('src/routing/engine/eligibility.ts'),
+  record_token_filter_list: at('src/routing/engine/eligibility.ts'),
+  record_token_additional_list: at(
+    'src/calls/queries/change-call.ts',
+    'record_token_additional_data',
+  ),
+  route_by_type: at('src/routing/engine/route.ts'),
+  tier: at('src/routing/engine/route.ts'),
+  weight: at('src/routing/engine/draw.ts'),
+  ...all('epc_timeframe epc_assumed_amount epc_assumed_calls_count', CANDIDATE),
+  display_caller_id_type: at('src/calls/route-call.ts'),
+  display_service_number_id: at('src/calls/route-call.ts'),
+  buyer_suppression_ids: at('src/routing/engine/eligibility.ts'),
+  buyer_fleet_id: at('src/routing/queries/caller-facts.ts'),
+  concurrency_cap_limit: CAPS,
+  reset_total_caps: at('src/buyers/cap-limits.ts', 'reset_totals'),
+  ...limits(CAPS, 'total monthly daily'),
+  business_hours_schedule: at('src/buyers/hourly-limits.ts', 'schedule'),
+  ...limits(CAPS, 'hourly', 'business_hours_schedule.'),
+  'business_hours_schedule.schedule': at('src/buyers/hourly-limits.ts'),
+  'business_hours_schedule.schedule.day': HOURS,
+  'business_hours_schedule.schedule.times': HOURS,
+  [CONVERSIONS]: RANGE,
+  [ATTRIBUTES]: RANGE,
+  [`${ATTRIBUTES}.conversion_type`]: CONVERT,
+  ...conversion(`${ATTRIBUTES}.`, () => undefined),
+  [`${CONVERSIONS}.schedule`]: RANGE,
+  [`${CONVERSIONS}.schedule.day`]: HOURS,
+  [`${CONVERSIONS}.schedule.times`]: HOURS,
+  ...conversion('current_conversion_', (field) => field),
+  ...all('generate_team team_users_emails team_offer_ids', TEAMS),
+};
+
+export const BUYER_GROUPS: Effects = {
+  name: 'label',
+  paused: at('src/routing/engine/eligibility.ts'),
+  reset_total_caps: at('src/buyers/cap-limits.ts', 'reset_totals'),
+  dial_buyers_type: at('src/routing/engine/route.ts'),
+  tier: at('src/routing/engine/route.ts'),
+  weight: at('src/routing/engine/draw.ts'),
+  time_zone: CANDIDATE,
+  concurrency_cap: at('src/buyers/queries/cap-counters.ts', 'concurrency_cap_limit'),
+  ...limits(CAPS, 'total monthly daily hourly'),
+  ...BUYERS_OF,
+  ...all('generate_team team_users_emails team_offer_ids team_ids', TEAMS),
+  ...all('grant_team_offer_id revoke_team_offer_id', TEAMS),
+};
+
+export const SUPPRESSION: Record<string, Effects> = {
+  buyer_suppressions: {
+    name: 'label',
+    caller_id_column_name: at('src/suppression/csv/layout.ts'),
+    csv_headers: at('src/suppression/add-file.ts'),
+    import_file: at('src/suppression/add-file.ts', 'upload'),
+    ...BUYERS_OF,
+    offer_ids: at('src/suppression/lists.ts'),
+    schedule_ids: at('src/suppression/lists.ts'),
+    caller_ids: at('src/suppression/lists.ts'),
+  },
+  buyer_suppression_files: {
+    name: 'label',
+    buyer_suppression_id: at('src/suppression/queries/import-run.ts'),
+    apply_block_or_unblock: at('src/suppression/queries/import-run.ts'),
+    caller_id_column_name: at('src/suppression/csv/layout.ts'),
+    csv_headers: at('src/suppression/add-file.ts'),
+    import_file: at('src/suppression/add-file.ts', 'upload'),
+  },
+  contacts: { caller_ids: at('src/leads/contacts.ts') },
+};
+
+export const OFFERS: Effects = {
+  ...all('name user_offer_id description', 'label'),
+  time_zone: at('src/leads/queries/leads.ts'),
+  paused: at('src/outreach/advance-lead.ts'),
+  ...BUYERS_OF,
+  buyer_group_ids: at('src/offers/save-offer.ts'),
+  lead_token_powers: at('src/http/queries/lead-tokens.ts'),
+  reset_lead_token: at('src/offers/save-offer.ts'),
+  greeting_message: at('src/telephony/telephony.ts'),
+  fallback_type: at('src/calls/session.ts'),
+  fallback_message: at('src/calls/session.ts'),
+  fallback_number: at('src/calls/session.ts'),
+  callback_behavior: at('src/routing/route-facts.ts'),
+  skip_duplicates: at('src/routing/route-facts.ts'),
+  spacing_seconds: CAPS,
+  payouts: CONVERT,
+  ...all(
+    'payouts.traffic_source_id payouts.payout_type payouts.amount payouts.paid_for',
+    at('src/routing/engine/payout.ts'),
+  ),
+  ...all('payouts.duration payouts.duplicate_timeframe', at('src/routing/engine/payout.ts')),
+  buyer_suppression_ids: at('src/routing/queries/caller-facts.ts', 'buyer_suppression_offers'),
+};

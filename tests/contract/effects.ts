@@ -1,0 +1,259 @@
+// Where each field that requests may write has its effect. tests/contract/effects.test.ts reads the
+// fields from the contract, and fails for one that has no row here and is not marked with
+// x-without-effect there.
+
+import { all, at, HOURS, limits, type Effects } from './effect';
+import { BUYER_GROUPS, BUYERS, OFFERS, SUPPRESSION } from './effects-of-buyers';
+
+/** Of every resource, unless it says otherwise. */
+export const COMMON: Effects = {
+  external_record_id: 'label',
+  serializer: at('src/http/record.ts'),
+};
+
+const SCHEDULES: Record<string, Effects> = {
+  schedules: {
+    ...all('name user_schedule_id description', 'label'),
+    offer_id: at('src/outreach/queries/context.ts'),
+    time_zone: at('src/schedules/engine/plan.ts'),
+    daylight_hours: at('src/schedules/engine/plan.ts'),
+    business_hours_schedule: at('src/schedules/save-schedule.ts'),
+    'business_hours_schedule.day': HOURS,
+    'business_hours_schedule.times': HOURS,
+    hours_to_expire: at('src/schedules/engine/cadence.ts'),
+    max_contact_attempts: at('src/schedules/engine/cadence.ts'),
+    from_email: at('src/outreach/draft.ts'),
+    paused: at('src/outreach/advance-lead.ts'),
+    buyer_suppression_ids: at('src/outreach/queries/context.ts', 'buyer_suppression_schedules'),
+    reset_lead_token: at('src/schedules/save-schedule.ts'),
+  },
+  schedule_actions: {
+    ...all('name body', 'label'),
+    subject: at('src/outreach/draft.ts'),
+    schedule_id: at('src/outreach/queries/context.ts'),
+    action_type: at('src/schedules/engine/plan.ts'),
+    end_of_schedule: at('src/outreach/queries/context.ts'),
+    position: at('src/outreach/queries/context.ts'),
+    token_filter_list: at('src/schedules/engine/plan.ts', 'token_filters'),
+    ...all('wait_amount wait_unit wait_until', at('src/schedules/engine/plan.ts')),
+    connect_to: at('src/outreach/context.ts'),
+    timeout_seconds: at('src/outreach/draft.ts'),
+    html: at('src/outreach/draft.ts'),
+    from_email: at('src/outreach/draft.ts'),
+    url: at('src/outreach/send-action-webhook.ts'),
+    method: at('src/outreach/send-action-webhook.ts'),
+    headers: at('src/outreach/send-action-webhook.ts'),
+    to_schedule_id: at('src/outreach/advance-lead.ts'),
+  },
+};
+
+const AGENTS: Record<string, Effects> = {
+  call_centers: all('name description user_call_center_id', 'label'),
+  agent_statuses: {
+    ...all('key name', 'label'),
+    is_online: at('prisma/functions.sql'),
+    position: at('src/agents/agent-statuses.ts'),
+  },
+  agents: {
+    name: 'label',
+    user_id: at('src/agents/events.ts'),
+    user_email: at('src/agents/save-agent.ts'),
+    agent_status_id: at('src/agents/message-targets.ts'),
+    key: at('src/agents/change-status.ts'),
+    call_center_ids: at('src/agents/save-agent.ts', 'agent_call_centers'),
+    buyer_ids: at('src/calls/queries/describe-call.ts', 'agent_buyers'),
+  },
+  agent_messages: {
+    content: 'label',
+    ...all(
+      'agent_status_id buyer_ids buyer_group_ids call_center_ids',
+      at('src/agents/message-targets.ts'),
+    ),
+  },
+};
+
+const READ_LEAD = at('src/leads/read-submission.ts');
+const SUBMIT_LEAD = at('src/leads/submit-lead.ts');
+const LEADS: Effects = {
+  ...all('caller_id email external_record_id', 'label'),
+  ...all('lead_token offer_lead_token schedule_lead_token', at('src/http/auth/lead-tokens.ts')),
+  auth_token: READ_LEAD,
+  contact_field_type: at('src/routing/queries/caller-facts.ts'),
+  ...all('schedule_callback_at schedule_callback_in_seconds', READ_LEAD),
+  ...all('update_all_matching_leads apply_to', SUBMIT_LEAD),
+  unblock_contact: READ_LEAD,
+  blocked: at('src/outreach/advance-lead.ts'),
+  ...all(
+    'assign_service_number assign_trackdrive_number assign_sms_number',
+    at('src/leads/assign-numbers.ts'),
+  ),
+  ...all('expire_existing delete_existing update_only restart_schedule', READ_LEAD),
+  lead_priority: at('src/outreach/queries/claim-leads.ts'),
+  auto_format_nested_fields: READ_LEAD,
+  next_action_at: at('src/outreach/advance-lead.ts'),
+  ...all('hours_to_expire expires_in max_contact_attempts', at('src/schedules/engine/cadence.ts')),
+  traffic_source_id: at('src/routing/queries/caller-facts.ts'),
+  sub_id: at('src/routing/queries/caller-facts.ts'),
+  ...all('ip_address remote_ip', SUBMIT_LEAD),
+  time_zone: at('src/http/normalize.ts'),
+  data: READ_LEAD,
+  offer_id: at('src/http/auth/lead-tokens.ts'),
+  schedule_id: at('src/http/auth/lead-tokens.ts'),
+  opt_out: at('src/outreach/advance-lead.ts'),
+};
+
+const EVENT = at('src/calls/handle-event.ts');
+const INCOMING = at('src/calls/read-incoming-call.ts');
+const UPDATE_CALL = at('src/calls/update-call.ts');
+const SIMULATION = at('src/routing/simulation/queries/setup.ts');
+const ASSUMED = at('src/routing/simulation/assumptions.ts');
+const CALLS: Record<string, Effects> = {
+  call_sessions: {
+    ...all('number_called offer_id caller_number tokens traffic_source_id sub_id', INCOMING),
+    call_sid: INCOMING,
+    event: at('src/routing/engine/progress.ts'),
+    attempt: EVENT,
+    key: at('src/routing/engine/progress.ts'),
+    ...all('duration recording_url hangup_cause agent_id', EVENT),
+  },
+  calls: {
+    ...all('to from lead_id schedule_id offer_id', at('src/calls/read-call-order.ts')),
+    id: at('src/calls/send-key-press.ts'),
+    digits: at('src/calls/play-keys.ts'),
+    ...all('revenue add_revenue payout buyer_converted post_call_tokens data hang_up', UPDATE_CALL),
+    ...all(
+      'disposition_key disposition_notes quality_assurance_name agent_id',
+      at('src/calls/describe-call.ts'),
+    ),
+  },
+  dispositions: {
+    ...all('key name', 'label'),
+    position: at('src/calls/queries/describe-call.ts'),
+  },
+  routing: {
+    ...all('offer_id caller_number tokens at', at('src/calls/explain-routing.ts')),
+    seed: at('src/routing/engine/draw.ts'),
+    ...all('time_zone', at('src/http/normalize.ts')),
+    ...all('from to', at('src/routing/simulation/queries/replayed-calls.ts')),
+    synthetic: ASSUMED,
+    ...all('synthetic.calls synthetic.from synthetic.to synthetic.tokens', ASSUMED),
+    ...all(
+      'synthetic.answer_rate synthetic.conversion_rate synthetic.answered_seconds',
+      at('src/routing/simulation/outcome.ts'),
+    ),
+    changes: at('src/routing/simulation/change.ts'),
+    ...all('changes.buyer_id changes.buyer_group_id', at('src/routing/routing.ts')),
+    ...all(
+      `changes.paused changes.tier changes.weight
+      changes.timeout_seconds changes.dial_buyers_type`,
+      at('src/routing/simulation/change.ts'),
+    ),
+    'changes.business_hours_schedule': at('src/routing/routing.ts'),
+    'changes.business_hours_schedule.schedule': at('src/buyers/hourly-limits.ts'),
+    'changes.concurrency_cap_limit': at('src/routing/simulation/caps.ts'),
+    'changes.concurrency_cap': at('src/routing/routing.ts'),
+    ...limits(SIMULATION, 'total monthly daily hourly', 'changes.'),
+    ...limits(SIMULATION, 'hourly', 'changes.business_hours_schedule.'),
+  },
+};
+
+const TELEPHONY = at('src/telephony/telephony.ts');
+const WEBHOOKS: Record<string, Effects> = {
+  outgoing_webhooks: {
+    ...all('name url', 'label'),
+    owner_type: at('src/webhooks/make-delivery.ts'),
+    owner_id: at('src/webhooks/make-delivery.ts'),
+    trigger_type: at('src/webhooks/insert-deliveries.ts'),
+    ...all('method headers body', at('src/egress/request-template.ts')),
+    timeout_seconds: at('src/webhooks/attempt.ts'),
+    success_codes: at('src/webhooks/attempt.ts'),
+    retries: at('src/webhooks/backoff.ts'),
+    paused: at('src/webhooks/queries/leases.ts'),
+    record_token_filter_list: at('src/webhooks/make-delivery.ts', 'token_filters'),
+    alert_email: at('src/webhooks/alert-owner.ts'),
+  },
+  webhook_manual_fires: {
+    ...all(
+      'outgoing_webhook_id buyer_conversion_id lead_id call_id created_at updated_at',
+      at('src/webhooks/fire-manually.ts'),
+    ),
+    time_zone: at('src/http/normalize.ts'),
+  },
+  inbound_webhooks: {
+    ...all('name vanity_uri', 'label'),
+    ...all('offer_id traffic_source_id', at('src/ping-post/market.ts')),
+    hold_seconds: at('src/ping-post/ping.ts'),
+    max_open_holds: at('src/ping-post/limit-holds.ts'),
+    paused: at('src/ping-post/ping.ts'),
+    ...all('has_auth_token reset_auth_token', at('src/ping-post/save-inbound-webhook.ts')),
+    ...all(
+      'caller_id caller_number phone sub_id data ping_id',
+      at('src/ping-post/read-request.ts'),
+    ),
+    auth_token: at('src/http/auth/webhook-tokens.ts'),
+  },
+  telephony: {
+    ...all('MessageSid From To Body MessageStatus ErrorCode CallStatus CallDuration', TELEPHONY),
+    ...all('CallSid Price PriceUnit CallerCity DialCallStatus DialCallSid', TELEPHONY),
+    ...all('DialBridged DialCallDuration RecordingUrl Digits', TELEPHONY),
+  },
+  text_messages: all('from to body', at('src/outreach/text-messages.ts')),
+};
+
+const PEOPLE: Record<string, Effects> = {
+  users: {
+    ...all('name email', 'label'),
+    invite: at('src/people/save-user.ts'),
+    team_ids: at('src/people/edit-team.ts'),
+  },
+  invitations: { name: at('src/people/accept-invitation.ts') },
+  access_control_lists: {
+    name: 'label',
+    users_emails: at('src/people/save-team.ts'),
+    permissions: at('src/http/auth/caller.ts'),
+    superuser: at('src/http/auth/caller.ts'),
+    buyer_ids: at('src/db/access-conditions.ts', 'access_control_list_buyers'),
+    buyer_group_ids: at('src/people/save-team.ts'),
+    offer_ids: at('src/db/access-conditions.ts', 'access_control_list_offers'),
+    all_offers: at('src/db/access-conditions.ts'),
+  },
+  access_tokens: {
+    name: at('src/people/access-token-columns.ts'),
+    kind: at('src/http/auth/account.ts'),
+    permissions: at('src/http/auth/caller.ts'),
+    superuser: at('src/http/auth/caller.ts'),
+    user_email: at('src/people/issue-credentials.ts'),
+    expires_at: at('src/http/queries/credentials.ts'),
+  },
+  company: {
+    name: 'note',
+    country: at('src/phone/queries/companies.ts'),
+    contact_countries: at('src/phone/contact-policy.ts'),
+    contact_prefixes: at('src/phone/contact-policy.ts'),
+    lead_token_powers: at('src/http/queries/lead-tokens.ts'),
+    service_cost_per_minute: at('prisma/functions.sql'),
+  },
+};
+
+/** By the resource, which is the first part of the path, and the field. */
+export const EFFECTS: Record<string, Effects> = {
+  buyers: BUYERS,
+  buyer_groups: BUYER_GROUPS,
+  buyer_fleets: all('name user_fleet_id description', 'label'),
+  ...SUPPRESSION,
+  offers: OFFERS,
+  traffic_sources: { ...all('name user_traffic_source_id email', 'label'), description: 'note' },
+  phone_numbers: {
+    name: 'label',
+    requested_number: at('src/numbers/buy-number.ts'),
+    ...all('country toll_free prefix', at('src/numbers/search-numbers.ts')),
+    ...all('offer_id traffic_source_id buyer_id', at('src/numbers/called-number.ts')),
+    forward_type: at('src/numbers/number-fields.ts'),
+  },
+  ...SCHEDULES,
+  ...AGENTS,
+  leads: LEADS,
+  ...CALLS,
+  ...WEBHOOKS,
+  ...PEOPLE,
+};
