@@ -147,6 +147,10 @@ export const callProjection = {
     error_message: true,
     sandbox: `t.carrier = 'sandbox'`,
     schedule_action_id: true,
+    answered_by: true,
+    machine_action: true,
+    machine_message: true,
+    abandoned: true,
   },
 } as const satisfies Projection<'Call', 'call', 'calls'>;
 

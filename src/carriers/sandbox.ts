@@ -1,4 +1,5 @@
 import type {
+  AnsweredBy,
   AvailableNumber,
   CallStatus,
   Carrier,
@@ -17,6 +18,8 @@ export interface MagicNumber {
   meaning: string;
   sms?: Ending<MessageStatus>;
   call?: Ending<CallStatus>;
+  /** What answers calls; a person by default. */
+  answered_by?: AnsweredBy;
 }
 
 /**
@@ -53,10 +56,22 @@ export const MAGIC_NUMBERS: Record<string, MagicNumber> = {
     meaning: 'Texts are accepted and filtered as spam; calls go through.',
     sms: { status: 'undelivered', code: 'filtered' },
   },
+  '0109': { meaning: 'An answering machine answers calls.', answered_by: 'machine' },
 };
 
 const magicOf = (to: string): MagicNumber | undefined =>
   MAGIC_NUMBERS[/^\+1[2-9]\d\d555(01\d\d)$/.exec(to)?.[1] ?? ''];
+
+/** What becomes of a call to a number, such as a person's or a buyer's. */
+export function sandboxCall(to: string): { status: CallStatus; answered_by: AnsweredBy } {
+  const magic = magicOf(to);
+  const ending = magic?.call;
+  const status = ending && 'status' in ending ? ending.status : undefined;
+  return {
+    status: status ?? (ending ? 'failed' : 'completed'),
+    answered_by: magic?.answered_by ?? 'human',
+  };
+}
 
 /** A carrier that sends nothing and stores nothing: its response depends on the request alone. */
 export function sandbox(): Carrier {
@@ -67,8 +82,14 @@ export function sandbox(): Carrier {
     instant: true,
     sendSms: async ({ key, to }) =>
       answer<MessageStatus>(key, magicOf(to)?.sms ?? { status: 'delivered' }),
-    placeCall: async ({ key, to }) =>
-      answer<CallStatus>(key, magicOf(to)?.call ?? { status: 'completed' }),
+    placeCall: async ({ key, to, connect_to, detect_machine }) =>
+      answer<CallStatus>(
+        key,
+        magicOf(to)?.call ?? {
+          // What follows the answer is played by telephony/play-sandbox-call.ts.
+          status: connect_to === null || detect_machine ? 'ringing' : 'completed',
+        },
+      ),
     // Its calls have ended by the time it responds.
     endCall: async () => ({
       ok: false,

@@ -475,6 +475,15 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'calls.await_placing': {
+    params: {
+      company_id: number | string | bigint | null;
+      key: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
   'calls.call_report': {
     params: {
       now: Date | string | null;
@@ -521,12 +530,29 @@ export interface SqlTypes {
       epc: string;
       average_duration: string;
       skip_reasons: unknown;
+      answered_by_person: string;
+      abandoned: string;
+      abandoned_rate: string;
     };
   };
   'calls.delete_unplaced_call': {
     params: {
       company_id: number | string | bigint | null;
       uuid: string | null;
+    };
+    row: object;
+  };
+  'calls.end_outbound': {
+    params: {
+      status: string | null;
+      now: Date | string | null;
+      hangup_cause: string | null;
+      fallback: string | null;
+      abandoned: boolean | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      event: string | null;
+      message: string | null;
     };
     row: object;
   };
@@ -549,6 +575,7 @@ export interface SqlTypes {
       id: string;
       direction: string;
       lead_id: string | null;
+      asks_us: boolean;
     };
   };
   'calls.find_by_sid': {
@@ -562,6 +589,7 @@ export interface SqlTypes {
       uuid: string;
       created_at: Date;
       status: string;
+      direction: string;
       carrier: string;
       carrier_call_id: string | null;
       caller_number: number | null;
@@ -587,6 +615,7 @@ export interface SqlTypes {
       id: string;
       direction: string;
       lead_id: string | null;
+      asks_us: boolean;
     };
   };
   'calls.find_filtered_records': {
@@ -600,6 +629,15 @@ export interface SqlTypes {
       offer_id: string | null;
       buyer_id: string | null;
       traffic_source_id: string | null;
+    };
+  };
+  'calls.find_outbound': {
+    params: {
+      company_id: number | string | bigint | null;
+      key: string | null;
+    };
+    row: {
+      id: string;
     };
   };
   'calls.find_placed_call': {
@@ -782,6 +820,7 @@ export interface SqlTypes {
       uuid: string;
       created_at: Date;
       status: string;
+      direction: string;
       carrier: string;
       carrier_call_id: string | null;
       caller_number: number | null;
@@ -808,6 +847,7 @@ export interface SqlTypes {
       uuid: string;
       created_at: Date;
       status: string;
+      direction: string;
       carrier: string;
       carrier_call_id: string | null;
       caller_number: number | null;
@@ -925,6 +965,7 @@ export interface SqlTypes {
       uuid: string;
       created_at: Date;
       status: string;
+      direction: string;
       carrier: string;
       carrier_call_id: string | null;
       caller_number: number | null;
@@ -951,6 +992,7 @@ export interface SqlTypes {
       uuid: string;
       created_at: Date;
       status: string;
+      direction: string;
       carrier: string;
       carrier_call_id: string | null;
       caller_number: number | null;
@@ -1044,6 +1086,20 @@ export interface SqlTypes {
       of_number: string | null;
     };
   };
+  'calls.read_outbound': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      routed: boolean;
+      machine_action: string | null;
+      machine_message: string | null;
+      answered_by: string | null;
+      connect_to: string | null;
+      timeout_seconds: number;
+    };
+  };
   'calls.read_tokens_of_buyer': {
     params: {
       company_id: number | string | bigint | null;
@@ -1052,6 +1108,27 @@ export interface SqlTypes {
     row: {
       pairs: string[] | null;
     };
+  };
+  'calls.record_answer': {
+    params: {
+      call_sid: string | null;
+      answered_by: string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.record_outbound_status': {
+    params: {
+      carrier_call_id: string | null;
+      duration: number | string | bigint | null;
+      status: string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: object;
   };
   'calls.record_progress': {
     params: {
@@ -1081,6 +1158,7 @@ export interface SqlTypes {
       hangup_cause: string | null;
       ended_at: Date | string | null;
       round: number | string | bigint | null;
+      abandoned: boolean | null;
       now: Date | string | null;
       buyer_id: number | string | bigint | null;
       connect_to: string | null;
@@ -1725,7 +1803,15 @@ export interface SqlTypes {
       buyer_id: string | null;
       created_at: Date | null;
       connected: boolean;
+      direction: string | null;
+      call_status: string | null;
+      answered_by: string | null;
+      abandoned: boolean | null;
+      schedule_action_id: string | null;
+      over: boolean;
       status: string | null;
+      due_at: Date | null;
+      schedule_id: string | null;
     };
   };
   'leads.move_leads': {
@@ -2317,6 +2403,7 @@ export interface SqlTypes {
       id: string;
       name: string;
       paused: boolean;
+      offer_id: string | null;
       time_zone: string;
       daylight_hours: string;
       business_hours: unknown;
@@ -2438,6 +2525,9 @@ export interface SqlTypes {
       from_number: string | null;
       to_number: string | null;
       connect_to: string | null;
+      routed: boolean;
+      machine_action: string | null;
+      machine_message: string | null;
     };
   };
   'outreach.read_contact': {
@@ -3297,6 +3387,7 @@ export interface SqlTypes {
       greeting_message: string | null;
       fallback_message: string | null;
       fallback_number: string | null;
+      abandoned_message: string | null;
     };
   };
   'routing.open_conversions': {

@@ -1,4 +1,5 @@
 import { DIAL_LIMIT_SECONDS } from '../calls/session';
+import { isRecording } from '../phone/machine-message';
 import type { DialBuyer, Instruction } from '../routing/engine/instruction';
 
 /** What is needed to dial a buyer. */
@@ -63,6 +64,15 @@ export function twimlOf(
     default:
       return NOTHING;
   }
+}
+
+/** What a machine hears. */
+export const messageTwiml = (message: string): string => document(`${say(message)}<Hangup/>`);
+
+/** Connects a person who was called to a fixed destination. */
+export function connectTwiml(connect_to: string, from: string, timeout_seconds: number): string {
+  const of_dial = { answerOnBridge: true, callerId: from, timeout: timeout_seconds };
+  return document(element('Dial', of_dial, element(nounOf(connect_to), {}, text(connect_to))));
 }
 
 /** What a buyer who must press 1 hears. Without a key the leg ends in <Hangup/>. */
@@ -137,8 +147,13 @@ function legOf(
 }
 
 const nounOf = (number: string): 'Sip' | 'Number' => (/^sips?:/i.test(number) ? 'Sip' : 'Number');
-const say = (words: string | null): string =>
-  words?.trim() ? element('Say', {}, text(words)) : '';
+/** Words that are the URL of a recording are played. */
+function say(words: string | null): string {
+  if (!words?.trim()) return '';
+  return isRecording(words)
+    ? element('Play', {}, text(words.trim()))
+    : element('Say', {}, text(words));
+}
 
 type Attributes = Record<string, string | number | boolean | undefined>;
 
