@@ -12,7 +12,7 @@ export const AWAIT_PLACING = statement(
       AND l.id = (
         SELECT c.lead_id
         FROM calls c
-        WHERE c.company_id = {company_id} AND c.uuid = {key}::uuid
+        WHERE c.company_id = {company_id} AND c.uuid = {key}::uuid AND c.status = 'sending'
       )
     FOR NO KEY UPDATE`,
   { prepared: false },
