@@ -146,11 +146,11 @@ export const callProjection = {
     error_code: true,
     error_message: true,
     sandbox: `t.carrier = 'sandbox'`,
-    schedule_action_id: true,
     answered_by: true,
     machine_action: true,
     machine_message: true,
     abandoned: true,
+    schedule_action_id: true,
   },
 } as const satisfies Projection<'Call', 'call', 'calls'>;
 

@@ -8333,11 +8333,6 @@ export interface components {
             error_message?: string | null;
             /** @description Whether it was only kept and not placed. */
             sandbox?: boolean;
-            /**
-             * Format: int64
-             * @description Id of the action that placed the call; null if none did. Only with `call_grid`.
-             */
-            schedule_action_id?: number | null;
             /** @description What answered an outgoing call, as the carrier detected it: `human`, `machine`, `fax` or `unknown`. Null if it was not answered, or the carrier was not asked. */
             answered_by?: string | null;
             /** @description For an outgoing call, what happens when an answering machine answers. Null if the carrier was not asked to detect one. */
@@ -8346,6 +8341,11 @@ export interface components {
             machine_message?: string | null;
             /** @description Whether a person answered an outgoing call and no buyer was found for it: the offer's `abandoned_message` was played. */
             abandoned?: boolean;
+            /**
+             * Format: int64
+             * @description Id of the action that placed the call; null if none did. Only with `call_grid`.
+             */
+            schedule_action_id?: number | null;
         };
         CallReply: {
             /** @description HTTP status of the response. */
