@@ -21,7 +21,7 @@ async function waitingLead(offer: Record<string, unknown> = {}) {
 /** Places a call at the carrier; its number and where the carrier asks. */
 async function placed(body: Record<string, unknown>) {
   const { call } = (await distant()('post', 'calls', { body })).body;
-  const form = here.server.asked.at(-1)!.form;
+  const { form } = here.server.asked.findLast(({ method }) => method === 'POST')!;
   const hook = (name: string, params: Record<string, string> = {}, query = '') =>
     here.server.hook(`${here.public_url}/api/v1/telephony/${name}?${query || `key=${call.uuid}`}`, {
       CallSid: call.call_sid,
@@ -211,6 +211,25 @@ test('a call with a fixed destination is connected there once a person has answe
   expect(dialed(text)).toEqual(['+13105550199']);
   expect(text).toContain(`callerId="${here.own}"`);
 });
+
+test.each(['break after accepting', 'hang after accepting'] as const)(
+  'a call whose placing was lost (%s) is found at the carrier, and routed once',
+  async (trouble) => {
+    const { lead, buyers } = await waitingLead();
+    // The carrier's clock is the real one.
+    here.time.set(new Date().toISOString());
+    here.server.trouble([trouble]);
+    expect((await distant()('post', 'calls', { body: { lead_id: lead } })).status).toBe(503);
+    here.server.calls[0]!.status = 'ringing';
+    const { call, shown } = await placed({ lead_id: lead });
+    expect([here.server.calls.length, (await here.counted())[1]]).toEqual([1, 1]);
+    expect(call.call_sid).toBe(here.server.calls[0]!.sid);
+    const url = here.server.asked[0]!.form.get('Url')!;
+    const params = { CallSid: call.call_sid, From: here.own, AnsweredBy: 'human' };
+    expect(dialed((await here.server.hook(url, params)).text)).toEqual([BUYERS[0]]);
+    expect(await shown()).toMatchObject({ buyer_id: buyers[0], attempts_count: 1 });
+  },
+);
 
 test('two reports of one answer at the same time ring one buyer', async () => {
   const { lead, buyers } = await waitingLead();
