@@ -59,10 +59,15 @@ export interface AttemptRow extends AttemptState {
 
 /** Such a call, without a lock. Throws 404. */
 export async function readCall(db: Sql, reference: Reference): Promise<CallRow> {
-  const named = identify(reference);
-  const [call] = named ? await db.sql(READ_CALL[named.key], { value: named.value }) : [];
+  const call = await findCallBy(db, reference);
   if (!call) throw notFound();
   return call;
+}
+
+/** The same; undefined when there is none. */
+export async function findCallBy(db: Sql, reference: Reference): Promise<CallRow | undefined> {
+  const named = identify(reference);
+  return named && (await db.sql(READ_CALL[named.key], { value: named.value }))[0];
 }
 
 /** The same, locked until the transaction ends: events about one call are handled one by one. */

@@ -1,6 +1,6 @@
 import { answerCall } from '../calls/answer-call';
 import { handleCallEvent, type ReportedEvent } from '../calls/handle-event';
-import { readCall } from '../calls/read-call';
+import { findCallBy, readCall } from '../calls/read-call';
 import { reportOutbound } from '../calls/report-outbound';
 import { readSession, type CallSession } from '../calls/session';
 import { sandboxCall } from '../carriers/sandbox';
@@ -25,7 +25,10 @@ export async function playSandboxCall(
 ): Promise<void> {
   const db = tenants.of(BigInt(company_id));
   const { clock } = edges;
-  const { caller_number, carrier_call_id } = await readCall(db, key);
+  const call = await findCallBy(db, key);
+  // Its company was deleted meanwhile.
+  if (!call) return;
+  const { caller_number, carrier_call_id } = call;
   const { answered_by } = sandboxCall(`+${caller_number}`);
   const call_sid = carrier_call_id!;
   const answer = { key, call_sid, answered_by, answered_at: clock() };
@@ -59,9 +62,9 @@ function nextEvent({ instruction }: CallSession): ReportedEvent | undefined {
   const { action, attempt, dial } = instruction;
   switch (action) {
     case 'dial': {
-      const [leg] = dial;
-      const { status } = sandboxCall(leg!.number);
-      return { event: EVENTS[status] ?? 'answered', attempt: leg!.attempt };
+      const leg = dial[0]!;
+      const { status } = sandboxCall(leg.number);
+      return { event: EVENTS[status] ?? 'answered', attempt: leg.attempt };
     }
     case 'ask_for_key':
       return { event: 'key_press', attempt, key: '1' };

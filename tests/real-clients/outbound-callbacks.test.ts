@@ -1,7 +1,8 @@
+import { submit } from '../support/leads';
 import { outboundCalls } from '../support/outbound';
 
 const here = outboundCalls();
-const { ok, buyer, shop, play, run, calls, usage, lead } = here;
+const { ok, buyer, shop, play, run, calls, usage, lead, story } = here;
 const { env } = here;
 
 describe('what nobody answers', () => {
@@ -59,6 +60,21 @@ describe('callbacks and POST /calls without a destination are routed too', () =>
       buyer_id: acme,
       revenue: 40,
     });
+  });
+
+  test('a schedule and a lead without an offer have nobody to call for, and say so', async () => {
+    const { schedule } = await ok('post', 'schedules', { name: 'Without an offer' });
+    await ok('post', 'schedule_actions', { schedule_id: schedule.id, action_type: 'dial' });
+    await shop([]);
+    const res = await submit(env.here, schedule.lead_token, { caller_id: '3105550177' });
+    await run();
+    expect(await story(res.body.id)).toContain(
+      'call_failed: neither the lead nor its schedule has an offer whose buyers could take it',
+    );
+    const refused = await env.here.company.api('post', 'calls', {
+      body: { lead_id: res.body.id },
+    });
+    expect([refused.status, Object.keys(refused.body.errors)]).toEqual([422, ['schedule_id']]);
   });
 
   test('a call by request is refused while no buyer would take it', async () => {
