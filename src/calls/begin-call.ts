@@ -117,6 +117,7 @@ const callRowOf = (call: NewCall, { id, round, dial, set }: Routed, now: Date): 
   ...set,
   id,
   round,
+  direction: 'inbound',
   created_at: now,
   buyer_id: dial[0]?.buyer_id ?? null,
   connected_at: null,

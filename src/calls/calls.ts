@@ -153,7 +153,7 @@ const reading = ({ clock }: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
-const changing = ({ clock, carrier, mailer, config, database, request, pepper }: Deps) => {
+const changing = ({ clock, carrier, mailer, config, database, queue, request, pepper }: Deps) => {
   const limited = semaphore(MAX_CONCURRENT_CALLS);
   const change = async (db: Db, reference: Reference, changes: CallChanges = {}) => {
     const now = clock();
@@ -169,7 +169,7 @@ const changing = ({ clock, carrier, mailer, config, database, request, pepper }:
     createCall: async ({ body: order = {}, db }) => {
       const now = clock();
       const channels = { carrier, mailer, mail_from: config.mail_from };
-      const placing = { channels, outside: sqlOn(database.batched), now };
+      const placing = { channels, outside: sqlOn(database.batched), queue, now };
       const uuid = await limited(() => placeCall(db, order, placing));
       return written({ db, now, projection }, await findRecord(db, 'calls', uuid), { status: 201 });
     },

@@ -156,6 +156,10 @@ export const callProjection = {
     sandbox: `t.carrier = 'sandbox'`,
     caller_state: true,
     caller_zip: true,
+    answered_by: true,
+    machine_action: true,
+    machine_message: true,
+    abandoned: true,
     schedule_action_id: true,
   },
 } as const satisfies Projection<'Call', 'call', 'calls'>;

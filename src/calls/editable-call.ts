@@ -29,8 +29,8 @@ export interface EditableCall {
 
 /**
  * Reads a call and locks it until the transaction ends; undefined when there is none. The lead of
- * an outbound call is locked before the call, as in placing one; the lead of an inbound call is
- * locked after it, as in handling its events.
+ * an outbound call is locked before the call, as in placing one; the lead of an inbound call, or of
+ * an outbound one that is routed, is locked after it, as in handling its events.
  */
 export async function lockEditableCall(
   db: Pick<Db, 'sql'>,
@@ -39,8 +39,8 @@ export async function lockEditableCall(
   const named = identify(reference);
   const [found] = named ? await db.sql(FIND_CALL[named.key], { value: named.value }) : [];
   if (!found) return undefined;
-  const { id, direction, lead_id } = found;
-  if (direction === 'outbound' && lead_id !== null) await lockLead(db, lead_id);
+  const { id, direction, lead_id, asks_us } = found;
+  if (direction === 'outbound' && lead_id !== null && !asks_us) await lockLead(db, lead_id);
   await db.sql(LOCK_CALL_ROW, { id });
   // A statement of its own: it sees what the previous holder of the lock wrote to other tables.
   return (await db.sql(READ_EDITABLE_CALL, { id }))[0];

@@ -59,7 +59,7 @@ function lostCall(call: CallRow, attempts: readonly AttemptRow[], now: Date): Pr
     now,
     attempts: new Map(ends),
     events: [{ event: 'lost', message: 'no event arrived in time' }],
-    status: was_connected ? 'completed' : 'no_answer',
+    status: was_connected || call.direction === 'outbound' ? 'completed' : 'no_answer',
     connected: undefined,
     ended_at: call.ended_at ?? now,
     answered_duration: null,

@@ -153,7 +153,7 @@ async function applyEvent(
     attempts: reaction.changes,
     events: [event],
     ...(reaction.over
-      ? endOf(talking !== undefined, reported, now)
+      ? endOf(call, talking !== undefined, { reported, now })
       : { status: talking ? 'in_progress' : call.status, ended_at: null, hangup_cause: null }),
     connected,
     answered_duration: is_measured ? seconds : null,
@@ -177,7 +177,14 @@ async function applyEvent(
   await releaseSlots(db, call.id);
 }
 
-function endOf(was_connected: boolean, { hangup_cause }: ReportedEvent, now: Date) {
+function endOf(
+  { direction }: CallRow,
+  was_connected: boolean,
+  { reported: { hangup_cause }, now }: Pick<Happened, 'reported' | 'now'>,
+) {
+  // Whoever was called has answered, whether or not a buyer did.
+  if (direction === 'outbound' && !was_connected)
+    return { status: 'completed', ended_at: now, hangup_cause: hangup_cause ?? 'person_hung_up' };
   return was_connected
     ? { status: 'completed', ended_at: now, hangup_cause: hangup_cause ?? 'completed' }
     : { status: 'no_answer', ended_at: now, hangup_cause: hangup_cause ?? 'caller_hung_up' };
@@ -213,7 +220,7 @@ async function recordLateEnd(
     now,
     attempts: new Map(),
     events: [event],
-    status: connected ? 'completed' : 'no_answer',
+    status: connected || call.direction === 'outbound' ? 'completed' : 'no_answer',
     connected: undefined,
     ended_at: now,
     answered_duration: seconds,

@@ -4,12 +4,19 @@ import type { Standing } from '../schedules/engine/next-step';
 import { uuidv7 } from '../db/uuid';
 import { HttpProblem } from '../errors';
 import { carrierUnavailable } from '../numbers/find-numbers';
+import type { Queue } from '../jobs/queue';
+import { buyerAvailability } from '../outreach/buyer-availability';
 import { openContext, type OutreachContext } from '../outreach/context';
 import { send, type Sent } from '../outreach/deliver';
 import { draftCall, type Channels, type Draft } from '../outreach/draft';
 import type { DueLead } from '../outreach/load-leads';
 import { contactKey, lockContacts, type ContactState } from '../outreach/lock-contacts';
-import { emptyRecording, markNumbersAssigned, recordSteps } from '../outreach/record-steps';
+import {
+  emptyRecording,
+  isPlayed,
+  markNumbersAssigned,
+  recordSteps,
+} from '../outreach/record-steps';
 import { resumeDelivery } from '../outreach/resume-delivery';
 import { lockLead } from './editable-call';
 import {
@@ -24,6 +31,7 @@ interface Placing {
   channels: Channels;
   /** A connection outside the transaction: what it writes remains when the transaction fails. */
   outside: Sql;
+  queue: Queue;
   now: Date;
 }
 
@@ -31,7 +39,7 @@ type CallDraft = Extract<Draft, { table: 'calls' }>;
 
 /**
  * Places an outbound call as the schedules do, and returns its uuid. It is connected to where the
- * calls of the schedule go, else to the next buyer of the offer. The contact is locked, so that
+ * calls of the schedule go, else routed to the buyers of the offer. The contact is locked, so that
  * no one is called after an opt-out or a block. The call is written before the carrier is asked; if
  * the answer was lost, the same order asks the carrier first what became of that call.
  */
@@ -42,8 +50,8 @@ export async function placeCall(db: Db, order: CallOrder, placing: Placing): Pro
 
 async function place(
   db: Statements,
-  { from, target, lead_id, fields }: ReadOrder,
-  { channels, outside, now }: Placing,
+  { from, target, lead_id, machine, fields }: ReadOrder,
+  { channels, outside, queue, now }: Placing,
 ): Promise<string> {
   const { sql } = db;
   const contacts = await lockContacts(sql, [target], now);
@@ -52,7 +60,8 @@ async function place(
   const { caller_number } = lead;
   const outreach = await openContext(sql, [lead], now);
   requireAllowed(lead, contacts.get(contactKey(lead))!, { outreach, fields });
-  const draft = draftOf(lead, { from, outreach, channels, fields });
+  const draft = draftOf(lead, { from, machine, outreach, channels, fields });
+  await requireBuyer(db, lead, { draft, fields, now });
   draft.row.lead_id = lead_id;
   const [unconfirmed] = await db.sql(FIND_UNCONFIRMED_CALL, { caller_number, lead_id, now });
   draft.row.uuid = unconfirmed?.uuid ?? uuidv7(now.getTime());
@@ -61,7 +70,31 @@ async function place(
     : await resumeDelivery(lead, draft, { sql, outside, channels, now });
   if (!sent.ok && sent.retryable) throw await unavailable(sent, { outside, channels });
   await record(db, sent, { lead, lead_id, outreach, now });
-  return draft.row.uuid;
+  const placed = sent.draft.row as CallDraft['row'];
+  const { company_id, uuid } = placed;
+  if (isPlayed(placed)) await queue.add(db, 'play_sandbox_call', { company_id, uuid });
+  return uuid;
+}
+
+/** Throws 422 if a routed call would find no buyer now. */
+async function requireBuyer(
+  db: Statements,
+  lead: DueLead,
+  {
+    draft: { row },
+    fields: { owner },
+    now,
+  }: { draft: CallDraft; fields: ReadOrder['fields']; now: Date },
+): Promise<void> {
+  if (!row.routed) return;
+  const offer_id = row.offer_id!;
+  const { available, message } = await buyerAvailability(db, lead, { offer_id, now });
+  if (!available)
+    throw HttpProblem.field(
+      owner,
+      'no_buyer',
+      `must be able to take the call: there is no buyer now: ${message}`,
+    );
 }
 
 interface Known {
@@ -94,9 +127,11 @@ function refusalOf(
   return `is on the suppression list ${suppressed_by} of the offer or the schedule`;
 }
 
+type Drafting = Known & Pick<ReadOrder, 'from' | 'machine'> & { channels: Channels };
+
 function draftOf(
   lead: DueLead,
-  { from, outreach, channels, fields }: Known & { from: string | null; channels: Channels },
+  { from, machine, outreach, channels, fields }: Drafting,
 ): CallDraft {
   if (from !== null && !outreach.ownNumber(lead, from))
     throw HttpProblem.field(
@@ -104,16 +139,12 @@ function draftOf(
       'unknown_reference',
       `must be a number of the company; +${from} is not`,
     );
-  const connection = outreach.connectionOf(lead);
-  if (!connection)
-    throw HttpProblem.field(
-      fields.owner,
-      'no_buyer',
-      'must be able to take the call: there is no buyer now that it could be connected to',
-    );
+  const connection = { ...outreach.connectionOf(lead), ...machine };
   const draft = draftCall(lead, connection, { outreach, channels });
   if ('fault' in draft)
-    throw HttpProblem.field('from', 'number_unavailable', `cannot be chosen: ${draft.fault}`);
+    throw outreach.numberFor(lead, 'dial_number_id')
+      ? HttpProblem.field(fields.owner, 'no_buyer', `must lead to a buyer: ${draft.fault}`)
+      : HttpProblem.field('from', 'number_unavailable', `cannot be chosen: ${draft.fault}`);
   const call = draft as CallDraft;
   return from === null ? call : { ...call, row: { ...call.row, from_number: from } };
 }

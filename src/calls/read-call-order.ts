@@ -1,7 +1,9 @@
 import { findNamed, unknownReferences, type Reference, type Table } from '../db/records';
 import type { Db, Statements } from '../db/tenant';
 import { HttpProblem } from '../errors';
+import type { Connection } from '../outreach/context';
 import { readLead, type DueLead } from '../outreach/load-leads';
+import { machineMessage, type MachineAction } from '../phone/machine-message';
 import { callerNumber } from '../phone/caller-number';
 import { READ_OFFERS_OF } from './queries/place-call';
 
@@ -12,6 +14,8 @@ export interface CallOrder {
   lead_id?: Reference | null | undefined;
   schedule_id?: Reference | null | undefined;
   offer_id?: Reference | null | undefined;
+  machine_action?: MachineAction | null | undefined;
+  machine_message?: string | null | undefined;
 }
 
 /** A call to be placed, with its references found. */
@@ -22,6 +26,8 @@ export interface ReadOrder {
   target: DueLead;
   /** Null for a person who is not a lead. */
   lead_id: string | null;
+  /** What the order says about answering machines, instead of the schedule. */
+  machine: Partial<Pick<Connection, 'machine_action' | 'machine_message'>>;
   /** The fields for problems with the person called, and with where the call is connected to. */
   fields: { to: string; owner: string };
 }
@@ -93,7 +99,22 @@ export async function readCallOrder(db: Db, order: CallOrder): Promise<ReadOrder
     to: to === null ? 'lead_id' : 'to',
     owner: owner.schedule_id === null ? 'offer_id' : 'schedule_id',
   };
-  return { from, target, lead_id, fields };
+  return { from, target, lead_id, machine: machineOf(order), fields };
+}
+
+function machineOf({ machine_action, machine_message: sent }: CallOrder): ReadOrder['machine'] {
+  if (machine_action)
+    return {
+      machine_action,
+      machine_message: machineMessage(machine_action, { sent, stored: sent }),
+    };
+  if (sent?.trim())
+    throw HttpProblem.field(
+      'machine_action',
+      'missing_field',
+      'must be leave_message when machine_message is given',
+    );
+  return {};
 }
 
 const digits = (number: number | undefined) => (number === undefined ? null : String(number));

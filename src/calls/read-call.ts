@@ -23,12 +23,13 @@ import {
 
 type Sql = Pick<Db, 'sql'>;
 
-/** An inbound call as its routing needs it. */
+/** A call as its routing needs it: inbound, or outbound if we are asked what follows an answer. */
 export interface CallRow {
   id: number;
   uuid: string;
   created_at: Date;
   status: string;
+  direction: 'inbound' | 'outbound';
   carrier: string;
   carrier_call_id: string | null;
   /** E.164 without the plus; null when it is withheld. */
@@ -63,12 +64,17 @@ export interface AttemptRow extends AttemptState {
   dial: DialBuyer;
 }
 
-/** An inbound call, without a lock. Throws 404. */
+/** Such a call, without a lock. Throws 404. */
 export async function readCall(db: Sql, reference: Reference): Promise<CallRow> {
-  const named = identify(reference);
-  const [call] = named ? await db.sql(READ_CALL[named.key], { value: named.value }) : [];
+  const call = await findCallBy(db, reference);
   if (!call) throw notFound();
   return call;
+}
+
+/** The same; undefined when there is none. */
+export async function findCallBy(db: Sql, reference: Reference): Promise<CallRow | undefined> {
+  const named = identify(reference);
+  return named && (await db.sql(READ_CALL[named.key], { value: named.value }))[0];
 }
 
 /** The same, locked until the transaction ends: events about one call are handled one by one. */

@@ -53,6 +53,7 @@ export interface Round {
     fallback: string | null;
     hangup_cause: string | null;
     ended_at: Date | null;
+    abandoned?: boolean;
   };
 }
 
@@ -73,7 +74,8 @@ export async function recordRound(
   call_id: number,
   round: Round,
 ): Promise<void> {
-  await db.sql(RECORD_ROUND, { ...valuesOf(round), call_id });
+  const abandoned = round.set.abandoned ?? false;
+  await db.sql(RECORD_ROUND, { ...valuesOf(round), abandoned, call_id });
 }
 
 function valuesOf(outcome: Round) {

@@ -110,7 +110,8 @@ interface Routing {
   events?: readonly NewEvent[];
 }
 
-type KnownCall = Pick<CallRow, 'id' | 'round' | 'carrier' | 'caller_number'> & CallToDial;
+type KnownCall = Pick<CallRow, 'id' | 'round' | 'carrier' | 'caller_number' | 'direction'> &
+  CallToDial;
 type RoutableCall = KnownCall | (NewCall & { round: 0 });
 
 /** A routed call. */
@@ -136,12 +137,16 @@ export async function routeCall(
   const { members, routed, slots, caps, ping_id } = chosen;
   const dial = members.map((member) => dialOf(member, call, now));
   const round = call.round + 1;
-  const verdict = verdictOf(facts, asked, { round, routed, members, caps });
+  const verdict = ownActionOf(
+    call,
+    verdictOf(facts, asked, { round, routed, members, caps }),
+    facts,
+  );
   const longest = Math.max(0, ...dial.map(({ timeout_seconds }) => timeout_seconds));
   const set =
     dial.length > 0
-      ? { status: 'ringing', fallback: null, hangup_cause: null, ended_at: null }
-      : unanswered(verdict, facts, now);
+      ? { status: statusOf(call), fallback: null, hangup_cause: null, ended_at: null }
+      : withoutBuyer(call, { verdict, facts, now });
   const outcome: Round = {
     round,
     now,
@@ -150,7 +155,7 @@ export async function routeCall(
     dials_as_one: dialsAsOne(call.carrier),
     slots,
     lease_until: new Date(now.getTime() + (longest + RINGING_GRACE_SECONDS) * 1000),
-    events: [...events, ...eventsOf(dial, verdict)],
+    events: [...events, ...eventsOf(call, dial, verdict)],
     set,
   };
   const id = await record(db, call, outcome);
@@ -185,10 +190,50 @@ async function record(db: Statements, call: RoutableCall, round: Round): Promise
   return call.id;
 }
 
-function eventsOf(dial: readonly DialBuyer[], { action, message }: Verdict): NewEvent[] {
-  if (dial.length === 0) return [{ event: action, message }];
+function eventsOf(
+  call: RoutableCall,
+  dial: readonly DialBuyer[],
+  { action, message }: Verdict,
+): NewEvent[] {
+  if (dial.length === 0) return [{ event: isOutbound(call) ? 'abandoned' : action, message }];
   return dial.map(({ buyer_id, number }) => ({ event: 'dialed', message: number, buyer_id }));
 }
+
+const isOutbound = (call: RoutableCall): boolean =>
+  'direction' in call && call.direction === 'outbound';
+
+/** While buyers ring. Whoever was called has answered. */
+const statusOf = (call: RoutableCall): string => (isOutbound(call) ? 'in_progress' : 'ringing');
+
+/** The fallback of an offer is for callers: a person who was called only hears a message. */
+function ownActionOf(call: RoutableCall, verdict: Verdict, { offer }: CallFacts): Verdict {
+  if (!isOutbound(call) || verdict.action === 'dial') return verdict;
+  return { ...verdict, action: offer.abandoned_message?.trim() ? 'fallback' : 'hang_up' };
+}
+
+interface WithoutBuyer {
+  verdict: Verdict;
+  facts: CallFacts;
+  now: Date;
+}
+
+const withoutBuyer = (call: RoutableCall, { verdict, facts, now }: WithoutBuyer) =>
+  isOutbound(call)
+    ? abandonedCall(verdict.reason, facts.offer, now)
+    : unanswered(verdict, facts, now);
+
+/** The columns of a call that a person has answered, and for which there is no buyer. */
+export const abandonedCall = (
+  reason: string | null,
+  { abandoned_message }: Pick<CallFacts['offer'], 'abandoned_message'>,
+  now: Date,
+) => ({
+  status: 'completed',
+  fallback: abandoned_message?.trim() ? 'message' : 'hang_up',
+  hangup_cause: reason,
+  ended_at: now,
+  abandoned: true,
+});
 
 /** No buyer is left: for this service the call is over. */
 function unanswered({ action, reason }: Verdict, { offer }: CallFacts, now: Date) {

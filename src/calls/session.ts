@@ -65,9 +65,10 @@ const hasFallback = ({ fallback }: CallRow) => fallback !== null && fallback !==
 
 function fallbackOf(call: CallRow, terms: NonNullable<SessionOptions['terms']>) {
   if (!hasFallback(call)) return null;
+  const is_outbound = call.direction === 'outbound';
   return {
     type: call.fallback as OfferTerms['fallback_type'],
-    message: terms.fallback_message,
+    message: is_outbound ? terms.abandoned_message : terms.fallback_message,
     number: terms.fallback_number,
   };
 }

@@ -19,6 +19,7 @@ import { describeCall, type CallDescription } from './describe-call';
 import { lockEditableCall, type EditableCall } from './editable-call';
 import { handleCallEvent } from './handle-event';
 import { recordEvent } from './record-call';
+import { reportOutbound } from './report-outbound';
 
 /** Changes to a call, usually after it has ended. Amounts are dollars. */
 export interface CallChanges extends CallDescription {
@@ -249,11 +250,10 @@ async function hangUp(db: Db, call: EditableCall, { now, carrier }: Context): Pr
     await handleCallEvent(db, call.id, { event: 'completed', hangup_cause: 'hang_up' }, now);
   else {
     const status = call.status === 'in_progress' ? 'completed' : 'canceled';
-    await receiveCallStatus(
-      db,
-      { key: call.uuid, carrier_call_id: call.carrier_call_id!, status, duration: undefined },
-      now,
-    );
+    const { uuid: key, carrier_call_id } = call;
+    const report = { key, carrier_call_id: carrier_call_id!, status, duration: undefined } as const;
+    if (!(await reportOutbound(db, report, now, { is_locked: true })))
+      await receiveCallStatus(db, report, now);
   }
 }
 

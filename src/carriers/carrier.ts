@@ -43,6 +43,9 @@ const UNDER_WAY: readonly CallStatus[] = ['queued', 'ringing', 'in_progress'];
 /** Whether a call has ended. */
 export const isOver = (status: CallStatus): boolean => !UNDER_WAY.includes(status);
 
+/** What answered a call, as far as a carrier can tell. */
+export type AnsweredBy = 'human' | 'machine' | 'fax' | 'unknown';
+
 /** What makes a request safe to repeat. */
 export interface Try {
   /** UUID; the same at every try of one request. */
@@ -62,8 +65,16 @@ export interface SmsRequest extends Try {
 export interface CallRequest extends Try {
   from: string;
   to: string;
-  /** Number or sip: address the answered call is connected to. */
-  connect_to: string;
+  /**
+   * Number or sip: address the answered call is connected to. Null: when the call is answered, the
+   * carrier asks us what to do.
+   */
+  connect_to: string | null;
+  /**
+   * Whether it detects answering machines, and reports them when it asks what to do: at once, or
+   * for a message at the end of their greeting. It then asks for a call with `connect_to` too.
+   */
+  detect_machine?: 'at_once' | 'for_message' | undefined;
   /** How long each of the two telephones rings. */
   timeout_seconds: number;
 }

@@ -1,5 +1,6 @@
 import { maxLegsOf } from './carrier';
 import type {
+  AnsweredBy,
   AvailableNumber,
   CallStatus,
   Carrier,
@@ -19,6 +20,8 @@ export interface MagicNumber {
   meaning: string;
   sms?: Ending<MessageStatus>;
   call?: Ending<CallStatus>;
+  /** What answers calls; a person by default. */
+  answered_by?: AnsweredBy;
 }
 
 /**
@@ -55,6 +58,7 @@ export const MAGIC_NUMBERS: Record<string, MagicNumber> = {
     meaning: 'Texts are accepted and filtered as spam; calls go through.',
     sms: { status: 'undelivered', code: 'filtered' },
   },
+  '0109': { meaning: 'An answering machine answers calls.', answered_by: 'machine' },
 };
 
 const magicOf = (to: string): MagicNumber | undefined =>
@@ -66,6 +70,16 @@ const NO_CALLS: Failure = {
   code: 'not_live',
   message: 'The sandbox has no calls in progress.',
 };
+/** What becomes of a call to a number, such as a person's or a buyer's. */
+export function sandboxCall(to: string): { status: CallStatus; answered_by: AnsweredBy } {
+  const magic = magicOf(to);
+  const ending = magic?.call;
+  const status = ending && 'status' in ending ? ending.status : undefined;
+  return {
+    status: status ?? (ending ? 'failed' : 'completed'),
+    answered_by: magic?.answered_by ?? 'human',
+  };
+}
 
 /** A carrier that sends nothing and stores nothing: its response depends on the request alone. */
 export function sandbox(): Carrier {
@@ -77,8 +91,14 @@ export function sandbox(): Carrier {
     max_legs: maxLegsOf('sandbox'),
     sendSms: async ({ key, to }) =>
       answer<MessageStatus>(key, magicOf(to)?.sms ?? { status: 'delivered' }),
-    placeCall: async ({ key, to }) =>
-      answer<CallStatus>(key, magicOf(to)?.call ?? { status: 'completed' }),
+    placeCall: async ({ key, to, connect_to, detect_machine }) =>
+      answer<CallStatus>(
+        key,
+        magicOf(to)?.call ?? {
+          // What follows the answer is played by telephony/play-sandbox-call.ts.
+          status: connect_to === null || detect_machine ? 'ringing' : 'completed',
+        },
+      ),
     // Its calls have ended by the time it responds.
     endCall: async () => NO_CALLS,
     stopRinging: async () => NO_CALLS,

@@ -1,4 +1,4 @@
-import type { CallStatus, FailureCode, MessageStatus } from './carrier';
+import type { AnsweredBy, CallStatus, FailureCode, MessageStatus } from './carrier';
 
 const MESSAGE: Record<string, MessageStatus> = {
   accepted: 'queued',
@@ -54,6 +54,13 @@ export const messageStatusOf = (status: string): MessageStatus | undefined =>
 /** Our status for Twilio's status of a call; undefined when unknown. */
 export const callStatusOf = (status: string): CallStatus | undefined =>
   Object.hasOwn(CALL, status) ? CALL[status] : undefined;
+
+/** What answered a call, from Twilio's AnsweredBy; undefined when it was not asked. */
+export function answeredByOf(word: string | undefined): AnsweredBy | undefined {
+  if (!word) return undefined;
+  if (word.startsWith('machine')) return 'machine';
+  return word === 'human' || word === 'fax' ? word : 'unknown';
+}
 
 /** Our code for an error code of Twilio's in responses and status callbacks. */
 export const failureCodeOf = (code: number | string): string =>

@@ -51,6 +51,7 @@ interface OnceRequest<Status extends string> extends Try {
 const CLOCK_SKEW_MS = 5_000;
 const MAX_RECORDS = '1000';
 const NUMBERS = 'IncomingPhoneNumbers';
+const DETECTION = { at_once: 'Enable', for_message: 'DetectMessageEnd' };
 const CALL_EVENTS = ['initiated', 'ringing', 'answered', 'completed'];
 
 /** Twilio, or a service with its API. */
@@ -104,7 +105,7 @@ function smsRequest(service: Service, { from, to, body, ...rest }: SmsRequest) {
 
 function callRequest(
   service: Service,
-  { from, to, connect_to, timeout_seconds, ...rest }: CallRequest,
+  { from, to, connect_to, timeout_seconds, detect_machine, ...rest }: CallRequest,
 ) {
   return {
     ...rest,
@@ -112,7 +113,10 @@ function callRequest(
     fields: {
       To: to,
       From: from,
-      Twiml: connectingTwiml(from, connect_to, timeout_seconds),
+      ...(connect_to !== null && !detect_machine
+        ? { Twiml: connectingTwiml(from, connect_to, timeout_seconds) }
+        : { Url: service.hook('answer', rest.key) }),
+      MachineDetection: detect_machine && DETECTION[detect_machine],
       Timeout: String(timeout_seconds),
       StatusCallback: service.hook('call_status', rest.key),
       StatusCallbackEvent: CALL_EVENTS,

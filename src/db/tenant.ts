@@ -116,7 +116,7 @@ function tenantDb(database: Database, company_id: bigint, lanes: Lanes): Db {
     },
   });
   const [own, batched] = [connection(lanes.of), connection(() => 'batched')];
-  const tenant = { company_id, key: `${database.url}/${company_id}`, streams, bulk };
+  const tenant = { company_id, key: keyOf(database.url, company_id), streams, bulk };
   return {
     ...tenant,
     prisma,
@@ -165,6 +165,15 @@ function transactionDb({ connection, after_commit, ...tenant }: OpenTransaction)
   };
   return db;
 }
+
+/** One company's part of a database, on a connection with an open transaction. */
+export const statementsOn = (
+  { url }: Pick<Database, 'url'>,
+  company_id: bigint,
+  client: PoolClient,
+): Statements => onConnection({ company_id, key: keyOf(url, company_id) }, () => client);
+
+const keyOf = (url: string, company_id: bigint): string => `${url}/${company_id}`;
 
 const onConnection = (
   { company_id, key }: Pick<Db, 'company_id' | 'key'>,

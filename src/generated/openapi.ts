@@ -1024,7 +1024,7 @@ export interface paths {
         put?: never;
         /**
          * Create a schedule action
-         * @description `schedule_id` and `action_type` are required, and the fields its type needs: `dial` needs `connect_to`; `sms` needs `body`; `email` needs `subject` and `body`; `wait` needs `wait_amount` with `wait_unit`, or `wait_until`; `webhook` needs `url`; `move_to_schedule` needs `to_schedule_id`. Fields of another type are refused.
+         * @description `schedule_id` and `action_type` are required, and the fields its type needs: `sms` needs `body`; `email` needs `subject` and `body`; `wait` needs `wait_amount` with `wait_unit`, or `wait_until`; `webhook` needs `url`; `move_to_schedule` needs `to_schedule_id`. A `dial` without `connect_to` is routed to the buyers of the offer. Fields of another type are refused.
          */
         post: operations["createScheduleAction"];
         delete?: never;
@@ -2220,7 +2220,7 @@ export interface paths {
         put?: never;
         /**
          * Place a call
-         * @description Calls a number as a schedule calls its leads: from a number of the company. The person who answers is connected to the destination of the schedule's calls, or else to the next buyer of the offer. Numbers that have opted out, or are on the company's blacklist or on a suppression list of the offer or the schedule, are not called; business and daylight hours are not checked. A call that the carrier refuses is returned as `failed`, with the reason. When the carrier cannot be reached (503) no call is left behind; when it is not known whether the carrier has placed the call, repeating the request checks that with the carrier first. Fields may be sent in the query string, in JSON, in a form, or in a mixture. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
+         * @description Calls a number as a schedule calls its leads: from a number of the company. The person who answers is connected to the destination of the schedule's dial action if it has one; otherwise the call is routed to the buyers of the offer like an incoming one, and is only placed when one of them would take it. Numbers that have opted out, or are on the company's blacklist or on a suppression list of the offer or the schedule, are not called; business and daylight hours are not checked. A call that the carrier refuses is returned as `failed`, with the reason. When the carrier cannot be reached (503) no call is left behind; when it is not known whether the carrier has placed the call, repeating the request checks that with the carrier first. Fields may be sent in the query string, in JSON, in a form, or in a mixture. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["createCall"];
         delete?: never;
@@ -2258,7 +2258,7 @@ export interface paths {
         };
         /**
          * Report on calls
-         * @description Calls, attempts, conversions, dollars and the reasons buyers were skipped, grouped by buyer, offer, traffic source, or local day or hour. Every call counts in one row, that of the buyer it was connected to or last tried with. Every attempt, and every reason, counts in the row of its own buyer.
+         * @description Calls, attempts, conversions, dollars, abandoned calls and the reasons buyers were skipped, grouped by buyer, offer, schedule, traffic source, or local day or hour. Every call counts in one row, that of the buyer it was connected to or last tried with. Every attempt, and every reason, counts in the row of its own buyer.
          */
         get: operations["reportCalls"];
         put?: never;
@@ -2806,6 +2806,26 @@ export interface paths {
          * @description The carrier gets this URL with each call. Requests must be signed by the carrier.
          */
         post: operations["receiveCallStatus"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/telephony/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive the answer of an outgoing call
+         * @description The carrier gets this URL with each outgoing call that is routed, or for which it detects answering machines, and asks it what to do once the call is answered. A person is put through to a buyer like a caller of an incoming call. Requests must be signed by the carrier.
+         */
+        post: operations["receiveAnswer"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3521,6 +3541,11 @@ export interface components {
          */
         ActionType: "dial" | "sms" | "email" | "wait" | "webhook" | "exit" | "opt_out" | "block" | "restart" | "move_to_schedule";
         /**
+         * @description What happens when the carrier detects an answering machine: `hang_up` ends the call, `leave_message` plays `machine_message` and ends it, `connect` goes on as for a person.
+         * @enum {string}
+         */
+        MachineAction: "hang_up" | "leave_message" | "connect";
+        /**
          * @description The unit of `wait_amount`.
          * @enum {string}
          */
@@ -3603,7 +3628,7 @@ export interface components {
          * @description What the rows of a report of calls stand for.
          * @enum {string}
          */
-        CallReportCategory: "buyer" | "offer" | "traffic_source" | "day" | "hour";
+        CallReportCategory: "buyer" | "offer" | "schedule" | "traffic_source" | "day" | "hour";
         /**
          * @description What the rows of a report of leads stand for.
          * @enum {string}
@@ -5010,6 +5035,8 @@ export interface components {
             fallback_message?: string | null;
             /** @description Where the caller is sent with `number`: a telephone number or SIP address; null if not set. */
             fallback_number?: string | null;
+            /** @description What a person whom the company has called hears when there is no buyer for the call, as a text or the http(s) URL of a recording; then the call ends. Null for nothing. */
+            abandoned_message?: string | null;
             callback_behavior?: components["schemas"]["CallbackBehavior"];
             /** @description Skips buyers that would not pay for the caller because they already did within the `duplicate_timeframe` of their current conversion. */
             skip_duplicates?: boolean;
@@ -5105,6 +5132,8 @@ export interface components {
             buyer_suppression_ids?: number[];
             /** @description Schedules whose leads belong to the offer. */
             schedule_ids?: number[];
+            /** @description What a person whom the company has called hears when there is no buyer for the call, as a text or the URL of a recording; null for nothing. */
+            abandoned_message?: string | null;
             /**
              * Format: int64
              * @description Id of the user who paused it; null if it is not paused, or was paused with a key pair of the company. Only with `offer_grid`.
@@ -6992,8 +7021,14 @@ export interface components {
             wait_unit?: components["schemas"]["WaitUnit"] | null;
             /** @description For `wait`, instead of an amount: the next occurrence of this time of day, HH:MM in the zone of the schedule. */
             wait_until?: string | null;
-            /** @description For `dial`. Where the call goes when the lead answers. */
+            /** @description For `dial`: a fixed number or SIP address where the call goes when the lead answers. Without it, the call is routed to the buyers of the offer like an incoming one: the offer of the lead, or else of the schedule. */
             connect_to?: string | null;
+            /** @description For `dial` without `connect_to`; by default true. The lead is not called before a buyer would take the call; its history has the reason. */
+            only_when_buyer_available?: boolean | null;
+            /** @description For `dial`: what happens when an answering machine answers; by default `hang_up`, and `connect` with a `connect_to`, where the carrier then detects no machines. */
+            machine_action?: components["schemas"]["MachineAction"] | null;
+            /** @description For `dial` with `leave_message`: the text that is said, in which tokens are replaced, or the http(s) URL of a recording. */
+            machine_message?: string | null;
             /** @description For `dial`. How long it rings; by default 30. */
             timeout_seconds?: number | null;
             /** @description For `sms` (at most 1600 characters), `email` and `webhook`. `{{token}}` and `[token]{default}` are replaced. */
@@ -7076,7 +7111,7 @@ export interface components {
             wait_unit?: string | null;
             /** @description For `wait`, instead of an amount: the next occurrence of this time of day, HH:MM in the zone of the schedule. Otherwise null. */
             wait_until?: string | null;
-            /** @description For `dial`: the number or SIP address where the call goes when the lead answers. Otherwise null. */
+            /** @description For `dial`: the number or SIP address where the call goes when the lead answers; null if it is routed to the buyers of the offer. Otherwise null. */
             connect_to?: string | null;
             /** @description For `dial`: how many seconds it rings. Otherwise null. */
             timeout_seconds?: number | null;
@@ -7104,6 +7139,12 @@ export interface components {
              * @description The limited user who made it or last changed it: it does no more than that user's teams allow at the time. Null if it acts for the company.
              */
             maker_user_id?: number | null;
+            /** @description For `dial` without `connect_to`: whether it waits until a buyer would take the call. Otherwise null. */
+            only_when_buyer_available?: boolean | null;
+            /** @description For `dial`: what happens when an answering machine answers: `hang_up`, `leave_message` or `connect`. Otherwise null. */
+            machine_action?: string | null;
+            /** @description For `dial` with `leave_message`: what is said, or the URL of a recording. Otherwise null. */
+            machine_message?: string | null;
         };
         ScheduleActionReply: {
             /** @description HTTP status of the response. */
@@ -8496,6 +8537,8 @@ export interface components {
             blocked_by: "opt_out" | "blacklist" | "suppressed" | "paused" | "token_filter" | "no_email" | "no_number" | "number_not_allowed" | "no_open_hours" | null;
             /** @description The reason in words. */
             message: string | null;
+            /** @description For a call that is routed to the buyers of the offer: whether any of them would take it now; if not, `message` says why. Null for other steps. */
+            buyer_available: boolean | null;
         };
         Timeline: {
             /** @description The most recent 1000 events. */
@@ -8765,6 +8808,14 @@ export interface components {
             caller_state?: string | null;
             /** @description Postal code of the caller, as the carrier reports it; null if it does not, and for outgoing calls. */
             caller_zip?: string | null;
+            /** @description What answered an outgoing call, as the carrier detected it: `human`, `machine`, `fax` or `unknown`. Null if it was not answered, or the carrier was not asked. */
+            answered_by?: string | null;
+            /** @description For an outgoing call, what happens when an answering machine answers. Null if the carrier was not asked to detect one. */
+            machine_action?: string | null;
+            /** @description What an answering machine hears, or the URL of a recording. Null for nothing. */
+            machine_message?: string | null;
+            /** @description Whether a person answered an outgoing call and no buyer was found for it: the offer's `abandoned_message` was played. */
+            abandoned?: boolean;
             /**
              * Format: int64
              * @description Id of the action that placed the call; null if none did. Only with `call_grid`.
@@ -8793,6 +8844,10 @@ export interface components {
             schedule_id?: string | null;
             /** @description Id or uuid of the offer to whose buyers the call is connected. By default the offer of the lead, of the schedule or of the number the call is placed from. */
             offer_id?: string | null;
+            /** @description What happens when an answering machine answers. By default that of the schedule's dial action, or else `hang_up`. */
+            machine_action?: components["schemas"]["MachineAction"] | null;
+            /** @description With `leave_message`: the text that is said, in which tokens are replaced, or the http(s) URL of a recording. */
+            machine_message?: string | null;
         };
         KeyPressCreate: {
             /** @description Id or uuid of the call. */
@@ -8971,6 +9026,12 @@ export interface components {
             skip_reasons: {
                 [key: string]: number;
             };
+            /** @description Outgoing calls to be routed to a buyer that a person answered. */
+            answered_by_person: components["schemas"]["Count"];
+            /** @description Those of them for which no buyer was found, or none took the call. */
+            abandoned: components["schemas"]["Count"];
+            /** @description `abandoned` divided by `answered_by_person`; 0 without such calls. */
+            abandoned_rate: number;
         };
         CallReportRow: {
             /** @description Id of the record, or the local day (2026-11-01) or hour (2026-11-01T01:00:00.000-04:00). Null for calls without one. */
@@ -9001,6 +9062,12 @@ export interface components {
             skip_reasons: {
                 [key: string]: number;
             };
+            /** @description Outgoing calls to be routed to a buyer that a person answered. */
+            answered_by_person: components["schemas"]["Count"];
+            /** @description Those of them for which no buyer was found, or none took the call. */
+            abandoned: components["schemas"]["Count"];
+            /** @description `abandoned` divided by `answered_by_person`; 0 without such calls. */
+            abandoned_rate: number;
         };
         CallReport: {
             /** @description HTTP status of the response. */
@@ -9060,6 +9127,17 @@ export interface components {
             Price?: string;
             /** @description The currency of `Price`, such as USD. Without it, dollars. */
             PriceUnit?: string;
+        };
+        /** @description What a carrier that speaks TwiML sends when an outgoing call is answered. It may send more. */
+        CarrierAnswer: {
+            /** @description The number of yours that the call was placed from: determines the company. */
+            From: string;
+            /** @description The carrier's identifier of the call. */
+            CallSid: string;
+            /** @description Sent by the carrier, and not used. */
+            CallStatus?: string;
+            /** @description What answered, where the carrier detects it: `human`, `fax`, `unknown`, or a word that starts with `machine`. */
+            AnsweredBy?: string;
         };
         /** @description What a carrier that speaks TwiML sends for an incoming call. It may send more. */
         CarrierCall: {
@@ -17877,6 +17955,41 @@ export interface operations {
         };
         responses: {
             /** @description What the carrier should do now: nothing. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/xml": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    receiveAnswer: {
+        parameters: {
+            query: {
+                /** @description uuid of the message or call, given to the carrier when it was sent or placed. */
+                key: components["parameters"]["StepKey"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["CarrierAnswer"];
+            };
+        };
+        responses: {
+            /** @description What the carrier should do now: dial buyers, play a message, or hang up. */
             200: {
                 headers: {
                     [name: string]: unknown;

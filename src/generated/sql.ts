@@ -484,6 +484,15 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'calls.await_placing': {
+    params: {
+      company_id: number | string | bigint | null;
+      key: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
   'calls.call_report': {
     params: {
       now: Date | string | null;
@@ -530,6 +539,9 @@ export interface SqlTypes {
       epc: string;
       average_duration: string;
       skip_reasons: unknown;
+      answered_by_person: string;
+      abandoned: string;
+      abandoned_rate: string;
     };
   };
   'calls.claim_cost_looks': {
@@ -585,6 +597,20 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'calls.end_outbound': {
+    params: {
+      status: string | null;
+      now: Date | string | null;
+      hangup_cause: string | null;
+      fallback: string | null;
+      abandoned: boolean | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      event: string | null;
+      message: string | null;
+    };
+    row: object;
+  };
   'calls.find_attempt_of_leg': {
     params: {
       company_id: number | string | bigint | null;
@@ -604,6 +630,7 @@ export interface SqlTypes {
       id: string;
       direction: string;
       lead_id: string | null;
+      asks_us: boolean;
     };
   };
   'calls.find_by_sid': {
@@ -617,6 +644,7 @@ export interface SqlTypes {
       uuid: string;
       created_at: Date;
       status: string;
+      direction: string;
       carrier: string;
       carrier_call_id: string | null;
       caller_number: number | null;
@@ -648,6 +676,7 @@ export interface SqlTypes {
       id: string;
       direction: string;
       lead_id: string | null;
+      asks_us: boolean;
     };
   };
   'calls.find_disposition': {
@@ -681,6 +710,15 @@ export interface SqlTypes {
     };
     row: {
       leg_id: string | null;
+    };
+  };
+  'calls.find_outbound': {
+    params: {
+      company_id: number | string | bigint | null;
+      key: string | null;
+    };
+    row: {
+      id: string;
     };
   };
   'calls.find_placed_call': {
@@ -867,6 +905,7 @@ export interface SqlTypes {
       uuid: string;
       created_at: Date;
       status: string;
+      direction: string;
       carrier: string;
       carrier_call_id: string | null;
       caller_number: number | null;
@@ -899,6 +938,7 @@ export interface SqlTypes {
       uuid: string;
       created_at: Date;
       status: string;
+      direction: string;
       carrier: string;
       carrier_call_id: string | null;
       caller_number: number | null;
@@ -1049,6 +1089,7 @@ export interface SqlTypes {
       uuid: string;
       created_at: Date;
       status: string;
+      direction: string;
       carrier: string;
       carrier_call_id: string | null;
       caller_number: number | null;
@@ -1081,6 +1122,7 @@ export interface SqlTypes {
       uuid: string;
       created_at: Date;
       status: string;
+      direction: string;
       carrier: string;
       carrier_call_id: string | null;
       caller_number: number | null;
@@ -1186,6 +1228,20 @@ export interface SqlTypes {
       of_number: string | null;
     };
   };
+  'calls.read_outbound': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      routed: boolean;
+      machine_action: string | null;
+      machine_message: string | null;
+      answered_by: string | null;
+      connect_to: string | null;
+      timeout_seconds: number;
+    };
+  };
   'calls.read_tokens_of_buyer': {
     params: {
       company_id: number | string | bigint | null;
@@ -1200,6 +1256,27 @@ export interface SqlTypes {
       agent_id: number | string | bigint | null;
       company_id: number | string | bigint | null;
       buyer_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.record_answer': {
+    params: {
+      call_sid: string | null;
+      answered_by: string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.record_outbound_status': {
+    params: {
+      carrier_call_id: string | null;
+      duration: number | string | bigint | null;
+      status: string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
     };
     row: object;
@@ -1232,6 +1309,7 @@ export interface SqlTypes {
       hangup_cause: string | null;
       ended_at: Date | string | null;
       round: number | string | bigint | null;
+      abandoned: boolean | null;
       now: Date | string | null;
       buyer_id: number | string | bigint | null;
       connect_to: string | null;
@@ -1919,7 +1997,15 @@ export interface SqlTypes {
       buyer_id: string | null;
       created_at: Date | null;
       connected: boolean;
+      direction: string | null;
+      call_status: string | null;
+      answered_by: string | null;
+      abandoned: boolean | null;
+      schedule_action_id: string | null;
+      over: boolean;
       status: string | null;
+      due_at: Date | null;
+      schedule_id: string | null;
     };
   };
   'leads.move_leads': {
@@ -2511,6 +2597,7 @@ export interface SqlTypes {
       id: string;
       name: string;
       paused: boolean;
+      offer_id: string | null;
       time_zone: string;
       daylight_hours: string;
       business_hours: unknown;
@@ -2635,6 +2722,9 @@ export interface SqlTypes {
       from_number: string | null;
       to_number: string | null;
       connect_to: string | null;
+      routed: boolean;
+      machine_action: string | null;
+      machine_message: string | null;
     };
   };
   'outreach.read_contact': {
@@ -3497,6 +3587,7 @@ export interface SqlTypes {
       greeting_message: string | null;
       fallback_message: string | null;
       fallback_number: string | null;
+      abandoned_message: string | null;
     };
   };
   'routing.open_conversions': {

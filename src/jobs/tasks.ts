@@ -14,6 +14,8 @@ export interface Tasks {
   send_invitation: { company_id: string; user_id: string; number: number };
   /** Sends the webhook of a schedule action for a lead. */
   send_action_webhook: { company_id: string; lead_log_id: string };
+  /** Plays what follows when a call of the sandbox is answered. */
+  play_sandbox_call: { company_id: string; uuid: string };
   /** Mails the alert address of a webhook that was paused or whose delivery is dead. */
   tell_of_webhook: { company_id: string; outgoing_webhook_id: string; news: 'paused' | 'dead' };
 }
@@ -33,6 +35,7 @@ export const TASKS: { readonly [Name in TaskName]: TaskOptions } = {
   forget_number: { concurrency: 1 },
   send_invitation: { concurrency: 2 },
   send_action_webhook: { concurrency: 20 },
+  play_sandbox_call: { concurrency: 2 },
   tell_of_webhook: { concurrency: 2 },
 };
 

@@ -1,18 +1,29 @@
 import type { Pool } from 'pg';
 import { sqlOn, type Row } from '../db/sql';
 import { inTransaction } from '../db/transaction';
-import { statusAfterCall } from './final-status';
+import { statusAfterCall, statusAfterReport } from './final-status';
 import { APPLY_CALLS, DELETE_NEW_CALLS, LOCK_NEW_CALLS } from './queries/apply-calls';
 import { writeLogs } from './write-logs';
 
 type LeadCall = Row<
   'leads.lock_new_calls',
-  { company_id: string; call_id: string; created_at: Date; lead_id: string; status: string }
+  {
+    company_id: string;
+    call_id: string;
+    created_at: Date;
+    lead_id: string;
+    status: string;
+    connected: boolean;
+    direction: 'inbound' | 'outbound';
+    call_status: string;
+    abandoned: boolean;
+    over: boolean;
+  }
 >;
 
 /**
- * Writes new calls, and calls that were connected since, to their leads: the last attempted and
- * the last connected call, its buyer, and the status. Concerns all companies; a batch of at most
+ * Writes new calls, and calls that were connected or have ended since, to their leads: the last
+ * attempted and the last connected call, its buyer, and the status. Concerns all companies; a batch of at most
  * 500 calls. Returns how many calls were applied.
  *
  * A call that changes meanwhile waits for this transaction and is listed again.
@@ -41,7 +52,7 @@ function changesOf(calls: readonly LeadCall[]) {
     by_lead.set(key, [...(by_lead.get(key) ?? []), call]);
   }
   return [...by_lead.values()].map((own) => {
-    const { company_id, lead_id, status } = own[0]!;
+    const { company_id, lead_id } = own[0]!;
     const last = own.at(-1)!;
     const last_connected = own.findLast(({ connected }) => connected);
     const times = own.map(({ created_at }) => created_at.getTime());
@@ -52,15 +63,34 @@ function changesOf(calls: readonly LeadCall[]) {
       connected_call_id: last_connected?.call_id ?? null,
       last_call_at: new Date(Math.max(...times)),
       buyer_id: (last_connected ?? last).buyer_id,
-      status: statusAfterCall(status, last_connected !== undefined),
+      status: own.reduce(statusAfter, own[0]!.status),
     };
   });
 }
 
-const logOf = ({ company_id, lead_id, call_id, connected }: LeadCall) => ({
-  company_id,
-  lead_id,
-  call_id,
+function statusAfter(status: string, call: LeadCall): string {
+  const { direction, connected, over } = call;
+  return direction === 'inbound'
+    ? statusAfterCall(status, connected)
+    : statusAfterReport({ ...call, status }, { connected, is_over: over });
+}
+
+const logOf = (call: LeadCall) => ({
+  company_id: call.company_id,
+  lead_id: call.lead_id,
+  call_id: call.call_id,
   event: 'call_changed',
-  message: connected ? 'came in: connected to a buyer' : 'came in: a buyer is called',
+  ...(call.direction === 'inbound'
+    ? { message: call.connected ? 'came in: connected to a buyer' : 'came in: a buyer is called' }
+    : { message: outboundText(call), schedule_action_id: call.schedule_action_id }),
 });
+
+/** What became of a call that was placed to a lead. */
+function outboundText({ over, call_status, connected, answered_by, abandoned }: LeadCall): string {
+  if (abandoned) return 'abandoned: answered, and no buyer was found';
+  if (answered_by === 'machine' || answered_by === 'fax')
+    return `${call_status}: answered by a ${answered_by}`;
+  if (connected) return over ? 'completed: was connected' : 'connected';
+  if (!over) return 'answered: a buyer is called';
+  return answered_by === null ? call_status : 'completed: hung up before a buyer took the call';
+}

@@ -18,6 +18,25 @@ export function completedStatus({ converted, connected, attempted }: Outcome): C
   return attempted ? 'completed_attempted' : 'completed';
 }
 
+interface CalledLead {
+  status: string;
+  due_at: Date | null;
+  schedule_id: string | null;
+}
+
+/** The status of a lead after a report about a call that was placed to it. */
+export function statusAfterReport(
+  { status, due_at, schedule_id }: CalledLead,
+  { connected, is_over }: { connected: boolean; is_over: boolean },
+): string {
+  if (status === 'running' && is_over) {
+    if (due_at !== null) return 'scheduled';
+    return schedule_id === null ? 'queue' : 'waiting';
+  }
+  const was_attempted = status === completedStatus({ attempted: true });
+  return was_attempted && connected ? completedStatus({ connected }) : status;
+}
+
 /**
  * The status of a lead after a later call. Only leads that completed without a connected call
  * change: a conversion, a suppression or an expiry is a final result.

@@ -57,6 +57,7 @@ export const projection = {
       WHERE s.company_id = t.company_id AND s.offer_id = t.id AND s.deleted_at IS NULL
       ORDER BY 1
     )`,
+    abandoned_message: true,
     paused_by_user_id: true,
   },
 } as const satisfies Projection<'Offer', 'offer', 'offers'>;

@@ -102,6 +102,7 @@ const COLUMNS = [
   'skip_duplicates',
   'spacing_seconds',
   'payouts',
+  'abandoned_message',
 ] as const satisfies readonly (keyof Fields)[];
 
 /** The fields that are columns of the offer's row. */

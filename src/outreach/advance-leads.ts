@@ -5,14 +5,22 @@ import type { Deps } from '../deps';
 import { pauses } from '../jobs/pauses';
 import { changeContacts } from '../leads/change-contacts';
 import { writeLogs } from '../leads/write-logs';
+import { statementsOn } from '../db/tenant';
 import { advanceLead, putOff } from './advance-lead';
+import { buyerAvailability } from './buyer-availability';
 import { openContext } from './context';
 import type { Channels } from './draft';
 import { lockLeads, type LeadKey } from './load-leads';
 import { contactKey, lockContacts } from './lock-contacts';
 import { moveLeads } from './move-leads';
-import { emptyRecording, markNumbersAssigned, recordSteps, type Recording } from './record-steps';
-import type { Sender } from './step-context';
+import {
+  emptyRecording,
+  isPlayed,
+  markNumbersAssigned,
+  recordSteps,
+  type Recording,
+} from './record-steps';
+import type { BuyerCheck, Sender } from './step-context';
 import type { AdvancedLead } from './step-recorder';
 
 export interface Advancing {
@@ -21,7 +29,7 @@ export interface Advancing {
   lease_until: Date;
   channels: Channels;
   send: Sender;
-  deps: Pick<Deps, 'log' | 'queue'>;
+  deps: Pick<Deps, 'database' | 'log' | 'queue'>;
 }
 
 /**
@@ -38,12 +46,17 @@ export async function advanceLeads(
   const leads = await lockLeads(sql, claim_id, keys);
   if (leads.length === 0) return [];
   const outreach = await openContext(sql, leads, now);
+  const buyerFor: BuyerCheck = (lead, offer_id) =>
+    buyerAvailability(statementsOn(deps.database, BigInt(lead.company_id), client), lead, {
+      offer_id,
+      now,
+    });
   const advanced: AdvancedLead[] = [];
   const pause = pauses();
   for (const lead of leads) {
     await pause();
     const contact = contacts.get(contactKey(lead))!;
-    const context = { outreach, contact, channels, send, lease_until };
+    const context = { outreach, contact, channels, send, buyerFor, lease_until };
     // An error before the database is asked again concerns this lead alone.
     const result = await advanceLead(lead, context).catch((error: unknown) => {
       deps.log.error(
@@ -57,6 +70,7 @@ export async function advanceLeads(
   const recording = combine(advanced);
   const log_ids = await recordSteps(sql, recording, now);
   await queueWebhooks(client, advanced, { log_ids, deps });
+  await playSandboxCalls(client, recording, deps);
   await changeAllContacts(sql, advanced, now);
   const moves = advanced.flatMap(({ lead, move }) => (move ? [{ lead, ...move }] : []));
   await writeLogs(sql, await moveLeads(sql, moves, now), now);
@@ -104,6 +118,18 @@ async function queueWebhooks(
     }
     first_log += rows.logs.length;
   }
+}
+
+/** Queues what follows in calls of the sandbox, which has no telephones. */
+async function playSandboxCalls(
+  client: PoolClient,
+  { calls }: Recording,
+  { queue }: Pick<Deps, 'queue'>,
+): Promise<void> {
+  const db = { query: queryOn(() => client) };
+  for (const row of calls)
+    if (isPlayed(row))
+      await queue.add(db, 'play_sandbox_call', { company_id: row.company_id, uuid: row.uuid });
 }
 
 /** Applies opt-outs and blocks by schedules to the other leads of the numbers. */

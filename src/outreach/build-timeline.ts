@@ -9,6 +9,7 @@ import {
 import { progressOf } from '../schedules/engine/plan';
 import { nextContact } from '../time/contact-hours';
 import { formatInstant } from '../time/zone';
+import { buyerAvailability } from './buyer-availability';
 import type { OutreachContext } from './context';
 import { draft, type Channels, type Draft, type Fault } from './draft';
 import type { DueLead } from './load-leads';
@@ -49,6 +50,7 @@ export async function timelineOf(
     lead.is_live && !outreach.isOrphan(lead)
       ? forecast(progressOf(lead), outreach.planFor(lead), situationOf(lead, contact, outreach))
       : [];
+  const steps = await withBuyers(db, lead, future, viewing);
   return {
     past: past.map(({ created_at, event, message, schedule_action_id }) => ({
       at: formatInstant(created_at, zone),
@@ -56,7 +58,7 @@ export async function timelineOf(
       message,
       schedule_action_id: schedule_action_id === null ? null : Number(schedule_action_id),
     })),
-    future: future.map((step) => timelineStep(lead, step, viewing)),
+    future: steps,
   };
 }
 
@@ -86,6 +88,34 @@ function delayOf(lead: DueLead, outreach: OutreachContext): Situation['delayed_b
   return open?.at.getTime() === next_action_at?.getTime() ? delay_reason : undefined;
 }
 
+/** The steps, with whether a buyer would take the calls that are routed. */
+async function withBuyers(
+  db: Db,
+  lead: DueLead,
+  future: readonly PlannedStep[],
+  viewing: Viewing,
+): Promise<Schemas['TimelineStep'][]> {
+  const { outreach } = viewing;
+  const offer_id = outreach.offerOfCalls(lead);
+  const is_routed = ({ kind, action }: PlannedStep) => {
+    if (kind === 'callback') return outreach.connectionOf(lead).connect_to === null;
+    return kind === 'dial' && outreach.actionOf(lead, action!).connect_to === null;
+  };
+  const found =
+    offer_id !== null && future.some(is_routed)
+      ? await buyerAvailability(db, lead, { offer_id, now: outreach.now })
+      : undefined;
+  // How many buyers there are for each reason is not for those who do not see all of them.
+  const why = db.accessScope ? 'no buyer of the offer would take the call' : found?.message;
+  return future.map((step) => {
+    const entry = timelineStep(lead, step, viewing);
+    if (!found || !is_routed(step)) return entry;
+    const { available } = found;
+    const message = entry.message ?? (available ? null : (why ?? null));
+    return { ...entry, buyer_available: available, message };
+  });
+}
+
 function timelineStep(lead: DueLead, step: PlannedStep, viewing: Viewing): Schemas['TimelineStep'] {
   const { at, kind, action, delayed_by, blocked_by } = step;
   const { outreach, channels, zone } = viewing;
@@ -102,6 +132,7 @@ function timelineStep(lead: DueLead, step: PlannedStep, viewing: Viewing): Schem
     delayed_by: delayed_by ?? null,
     blocked_by: blocked_by ?? null,
     message: messageOf(step, delivery, zone),
+    buyer_available: null,
   };
 }
 
@@ -114,7 +145,9 @@ function textOf(delivery: Draft | Fault | undefined): string | null {
     case 'emails':
       return delivery.row.subject;
     case 'calls':
-      return `connects to ${delivery.row.connect_to}`;
+      return delivery.row.connect_to === null
+        ? `connects to a buyer of the offer ${delivery.row.offer_id}`
+        : `connects to ${delivery.row.connect_to}`;
   }
 }
 

@@ -1,4 +1,6 @@
-import { isAttempt, type Action } from '../schedules/engine/cadence';
+import { expiryOf, isAttempt, type Action } from '../schedules/engine/cadence';
+import type { DelayReason } from '../schedules/engine/next-step';
+import { connectionBy } from './context';
 import { withStatus, type Sent } from './deliver';
 import { draft, draftCall, type Draft, type Fault } from './draft';
 import { iso } from './lead-state';
@@ -27,6 +29,7 @@ export async function contactLead(
     recorder.complete(action);
     return false;
   }
+  if (await waitsForBuyer(recorder, { message, action }, context)) return true;
   const sent = await send(lead, message);
   if (sent === 'deferred') {
     state.keeps_claim = true;
@@ -51,9 +54,49 @@ function draftOf(
   { outreach, channels }: StepContext,
 ): Draft | Fault {
   if (action) return draft(lead, outreach.actionOf(lead, action), { outreach, channels });
-  const connection = outreach.connectionOf(lead);
-  if (!connection) return { fault: 'there is no one the callback could be connected to' };
-  return draftCall(lead, connection, { outreach, channels });
+  return draftCall(lead, outreach.connectionOf(lead), { outreach, channels });
+}
+
+/**
+ * Whether a call waits because no buyer would take it now. It is looked at again when hours or caps
+ * change, and the lead expires meanwhile as it would otherwise.
+ */
+async function waitsForBuyer(
+  recorder: StepRecorder,
+  { message, action }: { message: Draft; action: Action | undefined },
+  { outreach, buyerFor }: StepContext,
+): Promise<boolean> {
+  const { lead, now } = recorder;
+  if (message.table !== 'calls' || !message.row.routed) return false;
+  const { only_when_buyer_available } = action
+    ? connectionBy(outreach.actionOf(lead, action))
+    : outreach.connectionOf(lead);
+  if (!only_when_buyer_available) return false;
+  const { available, look_again_at, message: why } = await buyerFor(lead, message.row.offer_id!);
+  if (available) return false;
+  const expiry = expiryOf(outreach.planFor(lead), recorder.progress);
+  const expires_first = expiry && expiry > now && expiry < look_again_at;
+  putOffContact(recorder, {
+    at: expires_first ? expiry : look_again_at,
+    reason: 'no_buyer',
+    action,
+    ...(why && { why }),
+  });
+  return true;
+}
+
+interface PutOff {
+  at: Date;
+  reason: DelayReason;
+  why?: string;
+  action: Action | undefined;
+}
+
+/** Puts a contact off. A callback delays only itself, not the next action of the schedule. */
+function putOffContact(recorder: StepRecorder, { action, ...wait }: PutOff): void {
+  recorder.wait({ ...wait, ...(action && { action }) });
+  if (recorder.progress.callback_at)
+    recorder.state.next_action_at = iso(recorder.progress.not_before);
 }
 
 function tableOf(action: Action | undefined): Draft['table'] {
@@ -67,13 +110,7 @@ function retry(recorder: StepRecorder, sent: Sent, action: Action | undefined): 
   const delay_ms = Math.min(FIRST_RETRY_MS * 2 ** state.tries, MAX_RETRY_MS);
   recorder.addRow(sent.draft);
   state.tries += 1;
-  recorder.wait({
-    at: new Date(now.getTime() + delay_ms),
-    reason: 'carrier',
-    ...(action && { action }),
-  });
-  // The callback delays only itself, not the next action of the schedule.
-  if (recorder.progress.callback_at) state.next_action_at = iso(recorder.progress.not_before);
+  putOffContact(recorder, { at: new Date(now.getTime() + delay_ms), reason: 'carrier', action });
 }
 
 function recordResult(recorder: StepRecorder, sent: Sent, action: Action | undefined): void {

@@ -1,7 +1,7 @@
 import type { Sql } from '../db/sql';
 import { chooseNumber } from '../numbers/choose-number';
 import { loadNumbers, type OwnNumber } from '../numbers/own-numbers';
-import { availableInOrder } from '../routing/engine/route';
+import type { MachineAction } from '../phone/machine-message';
 import type { Action, Plan } from '../schedules/engine/cadence';
 import type { Standing } from '../schedules/engine/next-step';
 import {
@@ -29,18 +29,40 @@ import {
 } from './load-context';
 import type { DueLead } from './load-leads';
 import type { ContactState } from './lock-contacts';
-import { type Candidate } from '../routing/engine/candidate';
-import { loadCandidates } from '../routing/load-candidates';
 
 /** The column of a lead with the number that it is texted or called from. */
 export type NumberColumn = 'sms_number_id' | 'dial_number_id';
 
-/** The party that an answered call is connected to. */
+/** What becomes of a call to a lead once it is answered. */
 export interface Connection {
-  /** A telephone number or a sip: address. */
-  connect_to: string;
+  /** A telephone number or a sip: address; null: a buyer of the offer, as for incoming calls. */
+  connect_to: string | null;
+  /** How long the lead's telephone rings. */
   timeout_seconds: number;
+  machine_action: MachineAction;
+  /** With tokens; text or a URL. */
+  machine_message: string | null;
+  /** Whether a routed call waits until a buyer would take it. */
+  only_when_buyer_available: boolean;
 }
+
+/** Calls for which no action says otherwise. */
+const ROUTED: Connection = {
+  connect_to: null,
+  timeout_seconds: 30,
+  machine_action: 'hang_up',
+  machine_message: null,
+  only_when_buyer_available: true,
+};
+
+/** The connection of a dial action. */
+export const connectionBy = (action: ActionRow): Connection => ({
+  connect_to: action.connect_to,
+  timeout_seconds: action.timeout_seconds ?? ROUTED.timeout_seconds,
+  machine_action: action.machine_action as MachineAction,
+  machine_message: action.machine_message,
+  only_when_buyer_available: action.only_when_buyer_available ?? false,
+});
 
 interface Loaded {
   now: Date;
@@ -56,42 +78,29 @@ interface Loaded {
   /** What their companies, offers and schedules say of numbers; by the id of the lead. */
   contactability: ReadonlyMap<string, Contactability>;
   calls: ReadonlyMap<string, CallFacts>;
-  /** Buyers that the due callbacks of leads may be connected to. */
-  candidates: ReadonlyMap<DueLead, readonly Candidate[]>;
 }
 
 /** Everything that decides what happens to some leads, as it was when it was loaded. */
 export class OutreachContext {
   readonly now: Date;
-  /** The buyer that a due callback is connected to, by the id of the lead. */
-  private buyers: ReadonlyMap<string, Candidate | undefined> = new Map();
 
   constructor(private readonly loaded: Loaded) {
     this.now = loaded.now;
   }
 
-  /** Looks up what the filters of actions and buyers need, before any is judged. */
+  /** Looks up what the filters of actions need, before any is judged. */
   async lookUp(sql: Sql, leads: readonly DueLead[]): Promise<this> {
-    const { candidates, found } = this.loaded;
-    const deciding = leads.map((lead) => ({
-      company_id: lead.company_id,
-      tokens: this.tokensOf(lead),
-      needs: {
-        ...needsOf([
-          ...(this.scheduleOf(lead)?.row.actions ?? []).map(({ token_filters }) => token_filters),
-          ...(candidates.get(lead) ?? []).map((buyer) => buyer.record_token_filter_list),
-        ]),
-        user_traffic_source_id: false,
-      },
-    }));
+    const { found } = this.loaded;
+    const deciding = leads.flatMap((lead) => {
+      const { lists } = needsOf(
+        (this.scheduleOf(lead)?.row.actions ?? []).map(({ token_filters }) => token_filters),
+      );
+      const { company_id, id } = lead;
+      const needs = { lists, user_traffic_source_id: false };
+      return lists.length > 0 ? [{ id, company_id, tokens: this.tokensOf(lead), needs }] : [];
+    });
     await lookUpForFilters(sql, deciding);
-    deciding.forEach(({ tokens }, place) => found.set(leads[place]!.id, foundFor(tokens)!));
-    this.buyers = new Map(
-      [...candidates].map(([lead, of_lead]) => {
-        const facts = { now: this.now, tokens: this.tokensOf(lead) };
-        return [lead.id, availableInOrder(of_lead, facts)[0]];
-      }),
-    );
+    for (const { id, tokens } of deciding) found.set(id, foundFor(tokens)!);
     return this;
   }
 
@@ -183,14 +192,17 @@ export class OutreachContext {
   }
 
   /**
-   * The party that a lead which asked for a call is connected to: the one of the first dial action
-   * of its schedule, else the first available buyer of its offer.
+   * What becomes of a call that no action places: as the first dial action of the lead's schedule
+   * says; without one it is routed.
    */
-  connectionOf(lead: DueLead): Connection | undefined {
+  connectionOf(lead: DueLead): Connection {
     const dial = dialActionOf(this.scheduleOf(lead));
-    if (dial) return { connect_to: dial.connect_to!, timeout_seconds: dial.timeout_seconds! };
-    const buyer = this.buyers.get(lead.id);
-    return buyer && { connect_to: buyer.number!, timeout_seconds: buyer.timeout_seconds };
+    return dial ? connectionBy(dial) : ROUTED;
+  }
+
+  /** The offer whose buyers take the calls of a lead: its own, else that of its schedule. */
+  offerOfCalls(lead: DueLead): string | null {
+    return lead.offer_id ?? this.scheduleOf(lead)?.row.offer_id ?? null;
   }
 
   /** The plan of a lead by its schedule and its tokens. */
@@ -228,9 +240,6 @@ export async function openContext(
   );
   const with_call_tokens = leads.filter((lead) => scheduleOf(lead)?.uses_calls);
   const calls = await loadCallFacts(sql, with_call_tokens, now);
-  const to_connect = leads.filter(
-    (lead) => isCallbackDue(lead, now) && !dialActionOf(scheduleOf(lead)),
-  );
   const context = new OutreachContext({
     now,
     found: new Map(),
@@ -242,25 +251,6 @@ export async function openContext(
     suppressed_by: new Map(
       [...suppressions].map(([place, list_id]) => [leads[place]!.id, Number(list_id)]),
     ),
-    candidates: await loadBuyers(sql, to_connect, now),
   });
   return context.lookUp(sql, leads);
-}
-
-const isCallbackDue = ({ callback_at, offer_id }: DueLead, now: Date): boolean =>
-  callback_at !== null && callback_at <= now && offer_id !== null;
-
-/** The buyers of the offers of leads. */
-async function loadBuyers(
-  sql: Sql,
-  leads: readonly DueLead[],
-  now: Date,
-): Promise<Map<DueLead, Candidate[]>> {
-  const callers = leads.map(({ company_id, offer_id, caller_number }) => ({
-    company_id,
-    offer_id: offer_id!,
-    caller_number,
-  }));
-  const candidates = await loadCandidates(sql, callers, now);
-  return new Map(leads.map((lead, place) => [lead, candidates.get(place) ?? []]));
 }

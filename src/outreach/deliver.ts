@@ -23,6 +23,9 @@ export interface Sent {
   retryable: boolean;
 }
 
+/** A message for a machine is played after its greeting. */
+const DETECT = { hang_up: 'at_once', connect: 'at_once', leave_message: 'for_message' } as const;
+
 /** Hands a draft to the carrier or the mailer, once. */
 export async function send(
   draft: Draft,
@@ -44,9 +47,15 @@ export async function send(
     const { status, code, carrier_id: carrier_message_id } = outcome;
     return accepted(draft, { status, carrier_message_id, ...(code && { error_code: code }) });
   }
-  const { connect_to } = draft.row;
+  const { connect_to, machine_action } = draft.row;
   const { timeout_seconds } = draft;
-  const outcome = await carrier.placeCall({ ...request, connect_to, timeout_seconds });
+  const detect_machine = machine_action === null ? undefined : DETECT[machine_action];
+  const outcome = await carrier.placeCall({
+    ...request,
+    connect_to,
+    timeout_seconds,
+    detect_machine,
+  });
   if (!outcome.ok) return failed(draft, outcome);
   const { status, code, carrier_id: carrier_call_id } = outcome;
   return accepted(draft, { status, carrier_call_id, ...(code && { error_code: code }) });

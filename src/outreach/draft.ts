@@ -3,7 +3,8 @@ import type { Carrier } from '../carriers/carrier';
 import type { Mailer } from '../mail/mailer';
 import type { ActionRow } from '../schedules/engine/plan';
 import { escapeHtml, substitute, type TokenSource } from '../tokens/substitute';
-import type { Connection, NumberColumn, OutreachContext } from './context';
+import { connectionBy, type Connection, type NumberColumn, type OutreachContext } from './context';
+import { isRecording } from '../phone/machine-message';
 import type { DueLead } from './load-leads';
 import type { CallRow, EmailRow, TextMessageRow } from './record-steps';
 
@@ -42,11 +43,8 @@ export function draft(
   switch (action.action_type) {
     case 'email':
       return draftEmail(lead, action, { outreach, channels });
-    case 'dial': {
-      const { connect_to, timeout_seconds } = action;
-      const connection = { connect_to: connect_to!, timeout_seconds: timeout_seconds! };
-      return draftCall(lead, connection, { outreach, channels, action });
-    }
+    case 'dial':
+      return draftCall(lead, connectionBy(action), { outreach, channels, action });
     default:
       return draftSms(lead, action, { outreach, channels });
   }
@@ -81,21 +79,34 @@ function draftSms(
 /** The call of a dial action, or without an action the callback that a lead asked for. */
 export function draftCall(
   lead: DueLead,
-  { connect_to, timeout_seconds }: Connection,
+  connection: Connection,
   { outreach, channels, action }: Drafting & { action?: ActionRow },
 ): Draft | Fault {
+  const { connect_to, timeout_seconds, machine_action, machine_message } = connection;
   const number = outreach.numberFor(lead, 'dial_number_id');
   if (!number) return { fault: 'the company owns no number to call from' };
+  const routed = connect_to === null;
+  const offer_id = routed ? outreach.offerOfCalls(lead) : lead.offer_id;
+  if (routed && offer_id === null)
+    return { fault: 'neither the lead nor its schedule has an offer whose buyers could take it' };
   const row = {
     ...common(lead, action),
+    offer_id,
     from_number: number.number,
     to_number: lead.caller_number,
     connect_to,
+    routed,
+    machine_action: routed || machine_action !== 'connect' ? machine_action : null,
+    machine_message: spoken(machine_message, outreach.tokensOf(lead, number)),
     carrier: channels.carrier.name,
     carrier_call_id: null,
   };
   return { table: 'calls', row, column: 'dial_number_id', timeout_seconds };
 }
+
+/** A message with its tokens; the URL of a recording stays as it is. */
+const spoken = (message: string | null, tokens: TokenSource): string | null =>
+  message === null || isRecording(message) ? message : substitute(message, tokens);
 
 /** A line break in a subject would begin another header. */
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();

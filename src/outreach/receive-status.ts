@@ -1,6 +1,6 @@
 import { FAILURE_CODES, isOver, type CallStatus, type MessageStatus } from '../carriers/carrier';
 import type { Db } from '../db/tenant';
-import { completedStatus } from '../leads/final-status';
+import { statusAfterReport } from '../leads/final-status';
 import { recordCallStatus } from '../leads/record-call';
 import { writeLogs } from '../leads/write-logs';
 import {
@@ -94,7 +94,7 @@ export async function receiveCallStatus(
     await recordCallStatus(tx.sql, {
       lead_id,
       connected_call_id: is_answered ? id : null,
-      status: statusAfterReport(lead, { is_answered, is_over }),
+      status: statusAfterReport(lead, { connected: is_answered, is_over }),
       now,
     });
     if (!is_answered && !is_over) return;
@@ -108,23 +108,4 @@ export async function receiveCallStatus(
     };
     await writeLogs(tx.sql, [entry], now);
   });
-}
-
-interface CalledLead {
-  status: string;
-  due_at: Date | null;
-  schedule_id: string | null;
-}
-
-/** The status of a lead after a report about its call. */
-function statusAfterReport(
-  { status, due_at, schedule_id }: CalledLead,
-  { is_answered, is_over }: { is_answered: boolean; is_over: boolean },
-): string {
-  if (status === 'running' && is_over) {
-    if (due_at !== null) return 'scheduled';
-    return schedule_id === null ? 'queue' : 'waiting';
-  }
-  const was_attempted = status === completedStatus({ attempted: true });
-  return was_attempted && is_answered ? completedStatus({ connected: true }) : status;
 }

@@ -1,4 +1,5 @@
 import type { Sql } from '../db/sql';
+import type { MachineAction } from '../phone/machine-message';
 import { writeLogs, type LogEntry } from '../leads/write-logs';
 import {
   ABANDON_CALLS,
@@ -37,10 +38,19 @@ export interface TextMessageRow extends Delivery {
 export interface CallRow extends Delivery {
   from_number: string;
   to_number: string;
-  connect_to: string;
+  /** Null for a call that is routed. */
+  connect_to: string | null;
+  routed: boolean;
+  /** Null when the carrier detects no answering machines. */
+  machine_action: MachineAction | null;
+  machine_message: string | null;
   carrier: string;
   carrier_call_id: string | null;
 }
+
+/** Whether the sandbox has placed a call that has yet to be answered. */
+export const isPlayed = ({ carrier, status }: Pick<CallRow, 'carrier' | 'status'>): boolean =>
+  carrier === 'sandbox' && status === 'ringing';
 
 export interface EmailRow extends Delivery {
   from_email: string;

@@ -1,3 +1,4 @@
+import type { Availability } from '../routing/engine/availability';
 import type { OutreachContext } from './context';
 import type { Sent } from './deliver';
 import type { Channels, Draft } from './draft';
@@ -7,12 +8,16 @@ import type { ContactState } from './lock-contacts';
 /** Sends a draft, or defers it to a transaction of its own that follows at once. */
 export type Sender = (lead: DueLead, draft: Draft) => Promise<Sent | 'deferred'>;
 
+/** Whether a buyer of an offer would take a call with a lead now. */
+export type BuyerCheck = (lead: DueLead, offer_id: string) => Promise<Availability>;
+
 export interface StepContext {
   outreach: OutreachContext;
   /** Shared by the leads of one number: what one of them changes, the others see. */
   contact: ContactState;
   channels: Channels;
   send: Sender;
+  buyerFor: BuyerCheck;
   /** Until when a lead with a deferred draft stays claimed. */
   lease_until: Date;
 }

@@ -28,6 +28,14 @@ interface Waiting {
   reason: DelayReason | null;
 }
 
+interface Wait {
+  at: Date;
+  reason?: DelayReason;
+  /** The reason in words. */
+  why?: string;
+  action?: Action;
+}
+
 /** The names of each kind of delivery in logs and counts. */
 export const KINDS = {
   text_messages: { event: 'sms', done: 'sent', link: 'text_message', count: 'sms' },
@@ -148,7 +156,7 @@ export class StepRecorder {
   }
 
   /** Leaves the lead until `at`, for `reason` or because its schedule says so. */
-  wait({ at, reason, action }: { at: Date; reason?: DelayReason; action?: Action }): void {
+  wait({ at, reason, why, action }: Wait): void {
     const { progress, locked, state } = this;
     const { not_before } = progress;
     this.setWaiting({ status: reason ? 'scheduled' : 'waiting', at, reason: reason ?? null });
@@ -157,7 +165,7 @@ export class StepRecorder {
     const begins_wait = action?.type === 'wait' && progress.position !== locked.position;
     if (begins_wait) this.log('waiting', `until ${at.toISOString()}`, action);
     else if (reason && reason !== locked.delay_reason)
-      this.log('delayed', `${reason} until ${at.toISOString()}`, action);
+      this.log('delayed', `${reason} until ${at.toISOString()}${why ? `: ${why}` : ''}`, action);
   }
 
   setWaiting({ status, at, reason }: Waiting): void {
@@ -180,10 +188,13 @@ export class StepRecorder {
     if (draft.table === 'emails') return;
     this.assignNumber(draft);
     if (draft.table !== 'calls') return;
-    const { status, uuid } = draft.row;
+    const { status, uuid, routed, machine_action } = draft.row;
     this.state.last_call_at = iso(this.now);
     this.state.attempted_call = uuid;
-    if (status === 'in_progress' || status === 'completed') this.state.connected_call = uuid;
+    // Who answers a routed call, or one in which machines are detected, is known later.
+    const says_who = !routed && machine_action === null;
+    if (says_who && (status === 'in_progress' || status === 'completed'))
+      this.state.connected_call = uuid;
     if (['queued', 'ringing', 'in_progress'].includes(status)) this.state.status = 'running';
   }
 

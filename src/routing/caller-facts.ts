@@ -21,6 +21,7 @@ const NO_TERMS: OfferTerms = {
   fallback_type: 'hang_up',
   fallback_message: null,
   fallback_number: null,
+  abandoned_message: null,
   callback_behavior: 'route_as_new',
   skip_duplicates: false,
   spacing_seconds: 0,
@@ -58,7 +59,7 @@ export async function loadCallFacts(
 /** What callers of an offer hear, or are put through to, when there is no buyer to talk to. */
 export type OfferWords = Pick<
   OfferTerms,
-  'greeting_message' | 'fallback_message' | 'fallback_number'
+  'greeting_message' | 'fallback_message' | 'fallback_number' | 'abandoned_message'
 >;
 
 /** Undefined when there is no such offer. */

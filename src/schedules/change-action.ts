@@ -6,6 +6,7 @@ import { Prisma } from '../generated/prisma/client';
 import { HttpProblem, type FieldFaults, fault, invalid } from '../errors';
 import { refusedHeaders } from '../egress/refused-headers';
 import { refusedUrl } from '../egress/refused-urls';
+import { machineMessage } from '../phone/machine-message';
 
 type Fields = Schemas['ScheduleActionFields'];
 type ActionType = Schemas['ActionType'];
@@ -23,7 +24,16 @@ type Own = Exclude<
 
 /** The fields of each kind of action: those it needs, and those it may have. */
 const KINDS: Record<ActionType, { needs: Own[]; takes: Own[] }> = {
-  dial: { needs: ['connect_to'], takes: ['timeout_seconds'] },
+  dial: {
+    needs: [],
+    takes: [
+      'connect_to',
+      'timeout_seconds',
+      'only_when_buyer_available',
+      'machine_action',
+      'machine_message',
+    ],
+  },
   sms: { needs: ['body'], takes: [] },
   email: { needs: ['subject', 'body'], takes: ['html', 'from_email'] },
   wait: { needs: [], takes: ['wait_amount', 'wait_unit', 'wait_until'] },
@@ -61,6 +71,7 @@ export async function actionRow(
   const row: Row = { ...(kind_changed ? without(before, allowed(sent)) : before), ...sent };
   requireKind(row, allow_networks);
   await requireValueLists(db, token_filter_list, 'token_filter_list');
+  const dial = row.action_type === 'dial' ? dialColumns(row, sent) : NO_DIAL;
   // Locked, so that parallel actions without a position get different ones.
   const schedule_id = await reference(db, row.schedule_id!, 'schedule_id', 'UPDATE');
   const to_schedule_id = row.to_schedule_id
@@ -80,9 +91,37 @@ export async function actionRow(
       row.position ?? (await lastPosition(db, schedule_id, row.end_of_schedule ?? false)) + 1,
     token_filters: row.token_filters ?? [],
     headers: row.headers ?? Prisma.DbNull,
-    timeout_seconds: row.action_type === 'dial' ? (row.timeout_seconds ?? 30) : null,
+    ...dial,
     method: row.action_type === 'webhook' ? (row.method ?? 'post') : null,
     html: row.action_type === 'email' ? (row.html ?? false) : null,
+  };
+}
+
+const NO_DIAL = {
+  timeout_seconds: null,
+  only_when_buyer_available: null,
+  machine_action: null,
+  machine_message: null,
+};
+
+/** The columns of a dial. Throws 422 for a field that was sent and would have no effect. */
+function dialColumns(row: Row, sent: Row) {
+  const is_routed = !row.connect_to;
+  if (!is_routed && typeof sent.only_when_buyer_available === 'boolean')
+    throw HttpProblem.field(
+      'only_when_buyer_available',
+      'not_applicable',
+      'is only for a dial without connect_to, whose calls go to the buyers of the offer',
+    );
+  const machine_action = row.machine_action ?? (is_routed ? 'hang_up' : 'connect');
+  return {
+    timeout_seconds: row.timeout_seconds ?? 30,
+    only_when_buyer_available: is_routed ? (row.only_when_buyer_available ?? true) : null,
+    machine_action,
+    machine_message: machineMessage(machine_action, {
+      sent: sent.machine_message,
+      stored: row.machine_message,
+    }),
   };
 }
 

@@ -45,6 +45,9 @@ export const projection = {
     headers: true,
     to_schedule_id: true,
     maker_user_id: true,
+    only_when_buyer_available: true,
+    machine_action: true,
+    machine_message: true,
   },
 } as const satisfies Projection<'ScheduleAction', 'schedule_action', 'schedule_actions'>;
 

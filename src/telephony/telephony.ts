@@ -1,12 +1,19 @@
+import { answerCall } from '../calls/answer-call';
 import { saveRecording } from '../calls/change-call';
 import { handleCallEvent } from '../calls/handle-event';
 import { conferenceAfter, conferenceName } from '../calls/play-keys';
 import { saveLegPrice } from '../calls/leg-prices';
 import { findCall, readAttempts, readCall } from '../calls/read-call';
 import { recordLeg } from '../calls/record-leg';
+import { reportOutbound } from '../calls/report-outbound';
 import { readSession, type CallSession } from '../calls/session';
 import { isOver } from '../carriers/carrier';
-import { callStatusOf, failureCodeOf, messageStatusOf } from '../carriers/twilio-words';
+import {
+  answeredByOf,
+  callStatusOf,
+  failureCodeOf,
+  messageStatusOf,
+} from '../carriers/twilio-words';
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
@@ -22,8 +29,10 @@ import { receiveCall } from './receive-call';
 import { receiveLegStatus } from './receive-leg-status';
 import {
   conferenceTwiml,
+  connectTwiml,
   HANG_UP,
   isSip,
+  messageTwiml,
   NOTHING,
   REJECT,
   tonesTwiml,
@@ -38,6 +47,7 @@ import { readOfferWords } from '../routing/caller-facts';
  */
 export const telephony = (deps: Deps) => ({
   ...outboundReports(deps),
+  ...outboundAnswers(deps),
   ...inboundCalls(deps),
   ...endOfDials(deps),
   ...legsToBuyers(deps),
@@ -83,10 +93,36 @@ const outboundReports = ({ clock }: Deps) =>
       if (status) {
         const duration = seconds(body.CallDuration);
         const report = { key: query.key, carrier_call_id: body.CallSid, status, duration };
-        await receiveCallStatus(db, report, clock());
+        if (!(await reportOutbound(db, report, clock())))
+          await receiveCallStatus(db, report, clock());
       }
       await saveLegPrice(db, query.key ? { uuid: query.key } : undefined, priceOf(body), clock());
       return new Twiml(NOTHING);
+    },
+  }) satisfies Partial<Handlers>;
+
+/** Calls that were placed by us and are answered: the carrier asks what to do with them. */
+const outboundAnswers = ({ clock, config, request, pepper }: Deps) =>
+  ({
+    receiveAnswer: async ({ query: { key }, body, db }) => {
+      const answered_at = clock();
+      const answered_by = answeredByOf(body.AnsweredBy);
+      const answer = { key, call_sid: body.CallSid, answered_by, answered_at };
+      const does = await withPreDialChecks(db, { request, pepper, clock }, (vetoes) =>
+        answerCall(db, { ...answer, vetoes }, clock()),
+      );
+      switch (does.kind) {
+        case 'route':
+          return nextTwiml(db, does.call_id, { first: false, public_url: config.public_url });
+        case 'connect': {
+          const { connect_to, from, timeout_seconds } = does;
+          return new Twiml(connectTwiml(connect_to, `+${from}`, timeout_seconds));
+        }
+        case 'leave_message':
+          return new Twiml(messageTwiml(does.message));
+        case 'hang_up':
+          return new Twiml(HANG_UP);
+      }
     },
   }) satisfies Partial<Handlers>;
 

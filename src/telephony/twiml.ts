@@ -1,5 +1,6 @@
 import { DIAL_LIMIT_SECONDS } from '../calls/session';
 import { conferenceNoun } from '../carriers/twilio-conference';
+import { isRecording } from '../phone/machine-message';
 import type { DialBuyer, Instruction } from '../routing/engine/instruction';
 
 /** What is needed to dial a buyer. */
@@ -72,6 +73,14 @@ const playOf = (tones: string | null): string =>
 
 /** `W` waits a second, which the carrier writes as two waits of half a second. */
 const halfSeconds = (tones: string): string => tones.replaceAll('W', 'ww');
+/** What a machine hears. */
+export const messageTwiml = (message: string): string => document(`${say(message)}<Hangup/>`);
+
+/** Connects a person who was called to a fixed destination. */
+export function connectTwiml(connect_to: string, from: string, timeout_seconds: number): string {
+  const of_dial = { answerOnBridge: true, callerId: from, timeout: timeout_seconds };
+  return document(element('Dial', of_dial, element(nounOf(connect_to), {}, text(connect_to))));
+}
 
 /** What a buyer who must press 1 hears. Without a key the leg ends in <Hangup/>. */
 export function whisperTwiml(key_url: string, tones: string | null = null): string {
@@ -147,8 +156,13 @@ function legOf(
 
 export const isSip = (number: string): boolean => /^sips?:/i.test(number);
 const nounOf = (number: string): 'Sip' | 'Number' => (isSip(number) ? 'Sip' : 'Number');
-const say = (words: string | null): string =>
-  words?.trim() ? element('Say', {}, text(words)) : '';
+/** Words that are the URL of a recording are played. */
+function say(words: string | null): string {
+  if (!words?.trim()) return '';
+  return isRecording(words)
+    ? element('Play', {}, text(words.trim()))
+    : element('Say', {}, text(words));
+}
 
 type Attributes = Record<string, string | number | boolean | undefined>;
 

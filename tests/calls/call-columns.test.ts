@@ -21,7 +21,7 @@ describe('columns', () => {
       'schedule_action_id',
     ]);
     expect((await api('calls.csv')).text.split('\n')[0]).toBe(NAMES.join(','));
-    expect(NAMES.slice(-9)).toEqual([
+    expect(NAMES.slice(-13)).toEqual([
       'hangup_cause',
       'lead_id',
       'answered_at',
@@ -31,6 +31,10 @@ describe('columns', () => {
       'error_code',
       'error_message',
       'sandbox',
+      'answered_by',
+      'machine_action',
+      'machine_message',
+      'abandoned',
     ]);
   });
 

@@ -26,7 +26,7 @@ describe('a placed call', () => {
     expect(await counted()).toEqual([1, 1]);
   });
 
-  test('for an offer is connected to its next buyer', async () => {
+  test('for an offer asks for a buyer when it is answered', async () => {
     const buyers = [];
     for (const tier of [2, 1])
       buyers.push(
@@ -46,14 +46,15 @@ describe('a placed call', () => {
     expect(res.body.call).toMatchObject({
       status: 'queued',
       offer_id: offer,
-      connected_to: '+12125550101',
+      connected_to: null,
+      buyer_id: null,
       number_called: `+1646555${here.own.slice(-4)}`,
     });
     expect(Object.fromEntries(here.server.asked[0]!.form)).toMatchObject({
       To: TO,
       From: `+1646555${here.own.slice(-4)}`,
-      Timeout: '25',
-      Twiml: expect.stringContaining('<Number>+12125550101</Number>'),
+      Timeout: '30',
+      Url: expect.stringContaining(`/telephony/answer?key=${res.body.call.uuid}`),
     });
     expect(await here.server.settle()).toEqual([200]);
     expect((await ok('get', `calls/${res.body.call.id}`)).call.status).toBe('completed');

@@ -97,6 +97,7 @@ describe('reports of calls', () => {
 
   test('by buyer: calls, attempts and reasons are in the row of their own buyer', async () => {
     const { rows, totals, metadata } = await report('calls', {}, company);
+    const not_called = { answered_by_person: 0, abandoned: 0, abandoned_rate: 0 };
     const nothing = {
       calls: 0,
       attempts: 0,
@@ -108,6 +109,7 @@ describe('reports of calls', () => {
       profit: 0,
       epc: 0,
       average_duration: 0,
+      ...not_called,
     };
     expect(rows).toEqual([
       {
@@ -150,6 +152,7 @@ describe('reports of calls', () => {
       profit: 15,
       epc: 5,
       average_duration: 52.8,
+      ...not_called,
       skip_reasons: { declined: 1, closed: 4, cap_reached: 1, paused: 1 },
     });
     expect(metadata).toEqual({ root: 'rows', category: 'buyer', time_zone: 'UTC', total_count: 4 });
@@ -157,7 +160,7 @@ describe('reports of calls', () => {
 
   test('every category adds up to the same', async () => {
     const { totals } = await report('calls', {}, company);
-    for (const category of ['buyer', 'offer', 'traffic_source', 'day', 'hour']) {
+    for (const category of ['buyer', 'offer', 'schedule', 'traffic_source', 'day', 'hour']) {
       const each = await report('calls', { category }, company);
       expect([category, each.totals]).toEqual([category, totals]);
       for (const name of [
@@ -227,10 +230,10 @@ describe('reports of calls', () => {
     expect(csv.headers['content-disposition']).toContain('call_report.csv');
     expect(csv.text.split('\n')).toEqual([
       'key,name,calls,attempts,connects,conversions,traffic_source_conversions,revenue,payout,' +
-        'profit,epc,average_duration,skip_reasons',
-      `${acme},Acme,0,1,0,0,0,0,0,0,0,0,"{""declined"": 1}"`,
-      `${bayline},'=Bayline,1,1,1,1,1,20.00,5.00,15.00,20.0000,100.0,{}`,
-      `${crest},Crest,0,0,0,0,0,0,0,0,0,0,"{""closed"": 2}"`,
+        'profit,epc,average_duration,skip_reasons,answered_by_person,abandoned,abandoned_rate',
+      `${acme},Acme,0,1,0,0,0,0,0,0,0,0,"{""declined"": 1}",0,0,0`,
+      `${bayline},'=Bayline,1,1,1,1,1,20.00,5.00,15.00,20.0000,100.0,{},0,0,0`,
+      `${crest},Crest,0,0,0,0,0,0,0,0,0,0,"{""closed"": 2}",0,0,0`,
       '',
     ]);
     expect((await company.api('get', 'calls/reports', { query: { root: false } })).body).toEqual(

@@ -45,6 +45,19 @@ describe('what is sent', () => {
     );
   });
 
+  test.each([
+    [{ connect_to: null }, undefined],
+    [{ connect_to: null, detect_machine: 'at_once' }, 'Enable'],
+    [{ detect_machine: 'for_message' }, 'DetectMessageEnd'],
+  ] as const)('a call that asks what follows its answer: %j', async (more, detection) => {
+    const request = call(more);
+    await openTwilio(server).placeCall(request);
+    const { form } = server.asked.at(-1)!;
+    expect(form.get('Twiml')).toBeNull();
+    expect(form.get('Url')).toBe(`${PUBLIC_URL}/api/v1/telephony/answer?key=${request.key}`);
+    expect(form.get('MachineDetection')).toBe(detection ?? null);
+  });
+
   test('a purchase tells where texts and calls of the number go', async () => {
     await openTwilio(server).buyNumber({ key: randomUUID(), phone_number: '+12125550110' });
     const hooks = `${PUBLIC_URL}/api/v1/telephony`;

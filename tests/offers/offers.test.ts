@@ -184,7 +184,7 @@ describe('an action of a schedule', () => {
   );
 
   test.each([
-    ['dial', {}, ['connect_to']],
+    ['dial', { body: 'x' }, ['body']],
     ['sms', {}, ['body']],
     ['sms', { body: 'x'.repeat(1_601) }, ['body']],
     ['sms', { body: 'x', url: 'https://example.com' }, ['url']],

@@ -36,7 +36,7 @@ describe('a callback', () => {
     });
     return { lead: res.body.id as number, offer: shop.offer.id };
   };
-  test('of a lead at an offer is connected to an available buyer', async () => {
+  test('of a lead at an offer is placed when a buyer is available', async () => {
     const { lead, offer } = await atOffer();
     await ok('post', 'buyers', {
       name: 'Paused',
@@ -55,7 +55,7 @@ describe('a callback', () => {
     await ok('put', `offers/${offer}`, { buyer_ids: buyers });
     await hours(0.1);
     expect(await sentTo(env.world, 'calls', lead)).toMatchObject([
-      { connect_to: '+13105550113', status: 'completed' },
+      { connect_to: null, status: 'ringing', offer_id: String(offer) },
     ]);
     expect(await leadRow(env.world, lead)).toMatchObject({
       status: 'queue',
@@ -65,18 +65,19 @@ describe('a callback', () => {
     });
   });
 
-  test('that cannot be connected is logged and given up; the lead waits for a call', async () => {
+  test('waits while no buyer would take it, at most until the lead expires', async () => {
     const { lead } = await atOffer({ expires_in: 60 });
     await hours(0.1);
     expect((await events(lead)).slice(-1)).toEqual([
-      'call_failed: there is no one the callback could be connected to',
+      'delayed: no_buyer until 2027-01-12T17:16:00.000Z: the offer has no buyers',
     ]);
     expect(await leadRow(env.world, lead)).toMatchObject({
-      status: 'queue',
-      due_at: new Date('2027-01-12T18:00:00Z'),
-      callback_at: null,
+      status: 'scheduled',
+      due_at: new Date('2027-01-12T17:16:00Z'),
+      callback_at: new Date('2027-01-12T17:01:00Z'),
     });
-    await hours(1);
+    for (const part of [0.3, 0.5, 0.7, 0.9, 1]) await hours(part);
+    expect((await events(lead)).filter((line) => line.startsWith('delayed'))).toHaveLength(1);
     expect(await status(lead)).toBe('expired');
   });
 
@@ -99,6 +100,6 @@ describe('a callback', () => {
       'delayed: daylight_hours until 2027-01-13T16:00:00.000Z',
     ]);
     await until('2027-01-13T16:00:00Z');
-    expect((await events(lead)).at(-1)).toMatch(/^call_failed: there is no one/);
+    expect((await events(lead)).at(-1)).toMatch(/^delayed: no_buyer/);
   });
 });

@@ -1,10 +1,8 @@
-import { sqlOn } from '../../src/db/sql';
 import type { Candidate } from '../../src/routing/engine/candidate';
-import { candidatesOf, loadCandidates } from '../../src/routing/load-candidates';
+import { candidatesOf } from '../../src/routing/load-candidates';
 import { openMinutes, type ScheduleEntry } from '../../src/time/opening-hours';
 import { CALLER, candidateWorld } from '../support/candidate-world';
 import { cap, MONDAY } from '../support/candidates';
-import type { Company } from '../support/world';
 
 const DAILY = { times: ['00:00..23:59'] };
 
@@ -114,7 +112,7 @@ test('a buyer comes once, however many ways lead to it, and deleted ones do not'
   expect(await ways()).toBe('');
 });
 
-test('one statement reads for callers of several companies, each at its place', async () => {
+test('a company reads the buyers of its own offers only', async () => {
   const other = await own.world.addCompany();
   const mine = await own.offerOf(await own.made('buyers', { name: 'mine' }));
   const theirs = await own.made(
@@ -122,37 +120,19 @@ test('one statement reads for callers of several companies, each at its place', 
     { buyer_ids: [await own.made('buyers', { name: 'theirs' }, other)] },
     other,
   );
-  const ask = (company: Company, offer: number) => ({
-    company_id: String(company.id),
-    offer_id: String(offer),
-    caller_number: CALLER,
-  });
-  const many = [
-    ask(own.world.company, mine),
-    ask(other, theirs),
-    ask(own.world.company, theirs),
-    ask(other, mine),
-    ask(other, 999_999),
-    ask(own.world.company, mine),
-  ];
-  const client = await own.world.deps.database.pool.connect();
-  const sent = jest.spyOn(client, 'query');
-  const found = await loadCandidates(sqlOn(client), many, own.clock.read());
-  expect(sent).toHaveBeenCalledTimes(1);
-  sent.mockRestore();
-  client.release();
-  expect([...found.keys()]).toEqual([0, 1, 2, 3, 4, 5]);
-  expect([...found.values()].map((all) => all.map(({ name }) => name).join())).toEqual([
-    'mine',
-    'theirs',
-    '',
-    '',
-    '',
-    'mine',
-  ]);
-  expect(await loadCandidates(sqlOn(own.world.deps.database.pool), [], own.clock.read())).toEqual(
-    new Map(),
-  );
+  const names = async (company_id: bigint, offer: number) => {
+    const db = own.world.deps.tenants.of(company_id);
+    return (await candidatesOf(db, offer, CALLER, own.clock.read())).map(({ name }) => name);
+  };
+  const { id } = own.world.company;
+  expect(await names(id, mine)).toEqual(['mine']);
+  expect(await names(other.id, theirs)).toEqual(['theirs']);
+  for (const [company_id, offer] of [
+    [id, theirs],
+    [other.id, mine],
+    [other.id, 999_999],
+  ] as const)
+    expect(await names(company_id, offer)).toEqual([]);
 });
 
 test('inside a transaction it reads the same; a limit of 0 never frees', async () => {
@@ -182,25 +162,18 @@ test('a list suppresses its numbers for its buyers, until it is deleted', async 
     await own.block(list, CALLER);
   await own.block(shared, '12125550155');
   const offer = await own.offerOf(one, two);
-  const ask = (caller_number: string) => ({
-    company_id: String(own.world.company.id),
-    offer_id: String(offer),
-    caller_number,
-  });
   const suppressed = async () => {
-    const found = await loadCandidates(
-      sqlOn(own.world.deps.database.pool),
-      [ask(CALLER), ask('12125550155'), ask('12125550156')],
-      own.clock.read(),
-    );
-    return [...found.values()].map((all) =>
-      all
-        .map(
-          ({ name, suppressed_by }) =>
-            `${name}:${suppressed_by.map((list) => list.name).join('+')}`,
-        )
-        .join(),
-    );
+    const found = [];
+    for (const number of [CALLER, '12125550155', '12125550156'])
+      found.push(
+        (await candidatesOf(own.db(), offer, number, own.clock.read()))
+          .map(
+            ({ name, suppressed_by }) =>
+              `${name}:${suppressed_by.map((list) => list.name).join('+')}`,
+          )
+          .join(),
+      );
+    return found;
   };
   expect(await suppressed()).toEqual(['one:a+b,two:b', 'one:b,two:b', 'one:,two:']);
   expect(await own.reasons(offer)).toEqual({ one: 'suppressed', two: 'suppressed' });

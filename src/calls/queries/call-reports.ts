@@ -14,6 +14,11 @@ const VISIBLE_BUYER = new SqlText(visibleBuyer('t.buyer_id'));
 const DURATION = new SqlText(TOTAL_DURATION);
 const SAFE_NAME = new SqlText(safeCell('g.name'));
 
+/** A person answered a call that is then routed to a buyer. */
+const IS_PERSON = sql`(
+          t.routed AND t.answered_by IN ('human', 'unknown')
+        )`;
+
 /** A condition on the buyer of `t`: a call, an attempt, or a buyer that was passed over. */
 const OF_BUYER = sql`
         ({buyer_id}::bigint IS NULL OR t.buyer_id = {buyer_id}::bigint)
@@ -27,10 +32,12 @@ const CALL_SUMS = sql`
     selected AS MATERIALIZED (
       SELECT
         t.id, t.buyer_id, t.connected_at, t.buyer_converted, t.traffic_source_converted,
-        t.revenue, t.payout, ${DURATION} AS duration,
+        t.revenue, t.payout, ${DURATION} AS duration, t.abandoned,
+        ${IS_PERSON} AS by_person,
         CASE {category}::text
           WHEN 'buyer' THEN t.buyer_id
           WHEN 'offer' THEN t.offer_id
+          WHEN 'schedule' THEN t.schedule_id
           WHEN 'traffic_source' THEN t.traffic_source_id
         END AS record_id,
         CASE {category}::text
@@ -71,6 +78,8 @@ const CALL_SUMS = sql`
         count(*) FILTER (WHERE t.buyer_converted) AS conversions,
         count(*) FILTER (WHERE t.traffic_source_converted) AS traffic_source_conversions,
         sum(t.revenue) AS revenue, sum(t.payout) AS payout, sum(t.duration) AS duration,
+        count(*) FILTER (WHERE t.by_person) AS by_person,
+        count(*) FILTER (WHERE t.abandoned) AS abandoned,
         NULL::jsonb AS skip_reasons
       FROM selected t
       WHERE ${OF_BUYER}
@@ -78,13 +87,13 @@ const CALL_SUMS = sql`
       UNION ALL
       SELECT
         CASE {category}::text WHEN 'buyer' THEN t.buyer_id ELSE c.record_id END,
-        c.period, 0, count(*), 0, 0, 0, 0, 0, 0, NULL
+        c.period, 0, count(*), 0, 0, 0, 0, 0, 0, 0, 0, NULL
       FROM selected c
       JOIN call_attempts t ON t.company_id = {company_id} AND t.call_id = c.id
       WHERE ${OF_BUYER}
       GROUP BY 1, 2
       UNION ALL
-      SELECT record_id, period, 0, 0, 0, 0, 0, 0, 0, 0, jsonb_object_agg(reason, n)
+      SELECT record_id, period, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, jsonb_object_agg(reason, n)
       FROM reasons
       GROUP BY 1, 2
     ),
@@ -95,6 +104,7 @@ const CALL_SUMS = sql`
         sum(traffic_source_conversions) AS traffic_source_conversions,
         coalesce(sum(revenue), 0) AS revenue, coalesce(sum(payout), 0) AS payout,
         coalesce(sum(duration), 0) AS duration,
+        sum(by_person) AS by_person, sum(abandoned) AS abandoned,
         (array_agg(skip_reasons) FILTER (WHERE skip_reasons IS NOT NULL))[1] AS skip_reasons
       FROM parts
       GROUP BY 1, 2
@@ -110,6 +120,11 @@ const CALL_NAME = sql`
             )
             WHEN 'offer' THEN (
               SELECT o.name FROM offers o WHERE o.company_id = {company_id} AND o.id = f.record_id
+            )
+            WHEN 'schedule' THEN (
+              SELECT s.name
+              FROM schedules s
+              WHERE s.company_id = {company_id} AND s.id = f.record_id
             )
             WHEN 'traffic_source' THEN (
               SELECT s.name
@@ -130,7 +145,10 @@ const CALL_FIGURES = sql`
         'profit', f.revenue - f.payout,
         'epc', coalesce(round(f.revenue / nullif(f.calls, 0), 4), 0),
         'average_duration', coalesce(round(f.duration / nullif(f.calls, 0), 1), 0),
-        'skip_reasons', coalesce(f.skip_reasons, '{}')`;
+        'skip_reasons', coalesce(f.skip_reasons, '{}'),
+        'answered_by_person', f.by_person,
+        'abandoned', f.abandoned,
+        'abandoned_rate', coalesce(round(f.abandoned::numeric / nullif(f.by_person, 0), 4), 0)`;
 
 /** The rows and their totals as JSON texts. */
 export const CALL_REPORT = statement(
@@ -147,6 +165,8 @@ export const CALL_REPORT = statement(
         coalesce(sum(revenue), 0) AS revenue,
         coalesce(sum(payout), 0) AS payout,
         coalesce(sum(duration), 0) AS duration,
+        coalesce(sum(by_person), 0) AS by_person,
+        coalesce(sum(abandoned), 0) AS abandoned,
         (
           SELECT jsonb_object_agg(reason, n)
           FROM (SELECT reason, sum(n) AS n FROM reasons GROUP BY 1) by_reason
@@ -199,7 +219,9 @@ export const CALL_REPORT_CSV = statement(
       f.payout, f.revenue - f.payout AS profit,
       coalesce(round(f.revenue / nullif(f.calls, 0), 4), 0) AS epc,
       coalesce(round(f.duration / nullif(f.calls, 0), 1), 0) AS average_duration,
-      coalesce(f.skip_reasons, '{}') AS skip_reasons
+      coalesce(f.skip_reasons, '{}') AS skip_reasons,
+      f.by_person AS answered_by_person, f.abandoned,
+      coalesce(round(f.abandoned::numeric / nullif(f.by_person, 0), 4), 0) AS abandoned_rate
     FROM sums f, ${CALL_NAME}
     ORDER BY f.record_id, f.period`,
   { prepared: false, search: true },

@@ -3,15 +3,19 @@ import { sql, statement } from '../../db/sql';
 const CALL = sql`
     SELECT
       c.id::float8 AS id, c.uuid::text AS uuid, c.created_at, c.status,
-      c.carrier, c.carrier_call_id,
-      c.caller_number::float8 AS caller_number, c.to_number::float8 AS number_called,
+      c.direction, c.carrier, c.carrier_call_id,
+      c.caller_number::float8 AS caller_number,
+      CASE c.direction WHEN 'inbound' THEN c.to_number ELSE c.from_number END::float8
+        AS number_called,
       c.offer_id::float8 AS offer_id, c.lead_id::float8 AS lead_id,
       c.traffic_source_id::float8 AS traffic_source_id, c.buyer_id::float8 AS buyer_id,
       c.round, c.fallback, c.hangup_cause, c.token_values, c.connected_at, c.ended_at,
       c.sub_id, c.caller_city, c.caller_state, c.caller_zip, c.caller_country,
       c.conferences
     FROM calls c
-    WHERE c.company_id = {company_id} AND c.direction = 'inbound' AND c.deleted_at IS NULL`;
+    WHERE c.company_id = {company_id}
+      AND (c.direction = 'inbound' OR c.routed OR c.machine_action IS NOT NULL)
+      AND c.deleted_at IS NULL`;
 
 const NULLABLE = [
   'caller_number',
@@ -24,6 +28,7 @@ const NULLABLE = [
 const CALL_OPTIONS = { prepared: true, nullable: NULLABLE };
 
 interface CallJson {
+  direction: 'inbound' | 'outbound';
   token_values: Record<string, unknown>;
 }
 

@@ -6,7 +6,8 @@ export const FIND_CALL = {
   id: statement(
     'calls.find_by_id',
     sql`
-    SELECT c.id::text AS id, c.direction, c.lead_id::text AS lead_id
+    SELECT c.id::text AS id, c.direction, c.lead_id::text AS lead_id,
+      c.routed OR c.machine_action IS NOT NULL AS asks_us
     FROM calls c
     WHERE c.company_id = {company_id} AND c.id = {value}::bigint AND c.deleted_at IS NULL`,
     { prepared: true, nullable: ['lead_id'] },
@@ -14,7 +15,8 @@ export const FIND_CALL = {
   uuid: statement(
     'calls.find_by_uuid',
     sql`
-    SELECT c.id::text AS id, c.direction, c.lead_id::text AS lead_id
+    SELECT c.id::text AS id, c.direction, c.lead_id::text AS lead_id,
+      c.routed OR c.machine_action IS NOT NULL AS asks_us
     FROM calls c
     WHERE c.company_id = {company_id} AND c.uuid = {value}::uuid AND c.deleted_at IS NULL`,
     { prepared: true, nullable: ['lead_id'] },

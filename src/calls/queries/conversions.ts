@@ -12,7 +12,8 @@ export const READ_CONVERTIBLE_CALL = statement(
       c.lead_id::float8 AS lead_id,
       c.token_values,
       c.sub_id,
-      c.to_number::float8 AS number_called,
+      CASE c.direction WHEN 'inbound' THEN c.to_number ELSE c.from_number END::float8
+        AS number_called,
       c.caller_city,
       c.caller_state,
       c.caller_zip,

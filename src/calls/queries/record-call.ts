@@ -36,6 +36,9 @@ const INSERT_DECISION = sql`
       SELECT {company_id}, call.id, {round}::int, {now}::timestamptz, {decision}::json
       FROM call`;
 
+/** The end of an outbound call changes its lead. */
+const ENDS_OUTBOUND = sql`(call.direction = 'outbound' AND {ended_at}::timestamptz IS NOT NULL)`;
+
 /**
  * Queues the call for its lead (leads/apply-calls.ts). If the lead is being updated at the moment,
  * this waits: that update may have read the call as it was before.
@@ -44,7 +47,7 @@ const QUEUE_FOR_LEAD = sql`
       INSERT INTO lead_calls (company_id, call_id, changed_at)
       SELECT {company_id}, call.id, {now}::timestamptz
       FROM call
-      WHERE call.lead_id IS NOT NULL AND {buyer_id}::bigint IS NOT NULL
+      WHERE call.lead_id IS NOT NULL AND ({buyer_id}::bigint IS NOT NULL OR ${ENDS_OUTBOUND})
       ON CONFLICT (company_id, call_id) DO UPDATE SET changed_at = excluded.changed_at`;
 
 const INSERT_EVENTS = sql`
@@ -75,7 +78,7 @@ export const INSERT_CALL = statement(
         {hangup_cause}, {ended_at}::timestamptz, {buyer_id}::bigint, {connect_to},
         {caller_state}, {caller_zip}
       )
-      RETURNING company_id, id, lead_id
+      RETURNING company_id, id, lead_id, direction
     ),
     counted AS (${countRows('calls', 'call')}
     ),
@@ -104,6 +107,7 @@ export const RECORD_ROUND = statement(
         hangup_cause = {hangup_cause},
         ended_at = {ended_at}::timestamptz,
         round = {round}::int,
+        abandoned = abandoned OR {abandoned}::boolean,
         updated_at = {now}::timestamptz,
         buyer_id = coalesce({buyer_id}::bigint, buyer_id),
         connect_to = coalesce({connect_to}, connect_to),
@@ -112,7 +116,7 @@ export const RECORD_ROUND = statement(
           ELSE extract(epoch FROM {ended_at}::timestamptz - created_at)::int
         END
       WHERE company_id = {company_id} AND id = {call_id}::bigint
-      RETURNING id, lead_id
+      RETURNING id, lead_id, direction
     ),
     attempts AS (${INSERT_ATTEMPTS}
     ),
@@ -155,7 +159,7 @@ export const RECORD_PROGRESS = statement(
         hangup_cause = coalesce({hangup_cause}, hangup_cause),
         recording_url = coalesce({recording_url}, recording_url)
       WHERE company_id = {company_id} AND id = {call_id}::bigint
-      RETURNING id, lead_id
+      RETURNING id, lead_id, direction
     ),
     queued AS (${QUEUE_FOR_LEAD}
     ),

@@ -1,5 +1,8 @@
 import { sql, statement } from '../../db/sql';
 
+/** An outbound call with a fixed destination was answered by a person. */
+const IS_PERSON = sql`(c.direction = 'outbound' AND c.answered_by IN ('human', 'unknown'))`;
+
 /**
  * Locks calls that their leads do not know of yet, at most 500, and those leads. Calls of a lead
  * that is locked, for example while it is being texted, are left for the next time.
@@ -17,25 +20,39 @@ export const LOCK_NEW_CALLS = statement(
     new_calls AS MATERIALIZED (
       SELECT
         w.company_id, w.call_id, c.lead_id, c.buyer_id, c.created_at,
-        c.connected_at IS NOT NULL AS connected
+        c.connected_at IS NOT NULL
+          OR (c.connect_to IS NOT NULL AND NOT c.routed AND ${IS_PERSON}) AS connected,
+        c.direction, c.status AS call_status, c.answered_by, c.abandoned, c.schedule_action_id,
+        c.ended_at IS NOT NULL AS over
       FROM waiting w
       JOIN calls c ON c.company_id = w.company_id AND c.id = w.call_id
     ),
     locked AS (
-      SELECT l.company_id, l.id, l.status
+      SELECT l.company_id, l.id, l.status, l.due_at, l.schedule_id
       FROM leads l
       WHERE (l.company_id, l.id) IN (SELECT company_id, lead_id FROM new_calls)
       ORDER BY l.company_id, l.id
       FOR NO KEY UPDATE SKIP LOCKED
     )
-    SELECT n.company_id, n.call_id, n.lead_id, n.buyer_id, n.created_at, n.connected, l.status
+    SELECT n.company_id, n.call_id, n.lead_id, n.buyer_id, n.created_at, n.connected, n.direction,
+      n.call_status, n.answered_by, n.abandoned, n.schedule_action_id, n.over,
+      l.status, l.due_at, l.schedule_id
     FROM new_calls n
     LEFT JOIN locked l ON l.company_id = n.company_id AND l.id = n.lead_id
     WHERE n.lead_id IS NULL OR l.id IS NOT NULL
     ORDER BY n.call_id
   `,
   { prepared: true },
-).returning<{ company_id: string; call_id: string; created_at: Date }>();
+).returning<{
+  company_id: string;
+  call_id: string;
+  created_at: Date;
+  connected: boolean;
+  direction: 'inbound' | 'outbound';
+  call_status: string;
+  abandoned: boolean;
+  over: boolean;
+}>();
 
 /** Calls never move a lead back: the greatest ids and the latest time stay. */
 export const APPLY_CALLS = statement(

@@ -8,7 +8,7 @@ import type { ScheduleRow } from '../../schedules/engine/plan';
 export const LOAD_SCHEDULES = statement(
   'outreach.load_schedules',
   sql`
-    SELECT s.company_id, s.id, s.name, s.paused, s.time_zone, s.daylight_hours, s.business_hours,
+    SELECT s.company_id, s.id, s.name, s.paused, s.offer_id, s.time_zone, s.daylight_hours, s.business_hours,
       s.hours_to_expire, s.max_contact_attempts, s.from_email,
       ARRAY(
         SELECT a.buyer_suppression_id::text
@@ -38,7 +38,10 @@ export const LOAD_SCHEDULES = statement(
               'url', a.url,
               'method', a.method,
               'headers', a.headers,
-              'to_schedule_id', a.to_schedule_id::text
+              'to_schedule_id', a.to_schedule_id::text,
+              'only_when_buyer_available', a.only_when_buyer_available,
+              'machine_action', a.machine_action,
+              'machine_message', a.machine_message
             )
             ORDER BY a.position
           )

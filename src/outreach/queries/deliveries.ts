@@ -15,7 +15,8 @@ export const READ_TEXT_MESSAGE = statement(
 export const READ_CALL = statement(
   'outreach.read_call',
   sql`
-    SELECT created_at, status, error_code, from_number, to_number, connect_to
+    SELECT created_at, status, error_code, from_number, to_number, connect_to,
+      routed, machine_action, machine_message
     FROM calls
     WHERE company_id = {company_id} AND uuid = {uuid}::uuid
   `,

@@ -147,7 +147,8 @@ export const RECORD_CALLS = statement(
       INSERT INTO calls AS t (
         created_at, updated_at, company_id, uuid, status, error_code, error_message, lead_id,
         offer_id, schedule_id, schedule_action_id, token_values, from_number, to_number, connect_to,
-        carrier, carrier_call_id, direction, caller_number, answered_at, ended_at
+        carrier, carrier_call_id, direction, caller_number, answered_at, ended_at, routed,
+        machine_action, machine_message
       )
       SELECT {now}::timestamptz, {now}::timestamptz, x.company_id, x.uuid, x.status, x.error_code,
         x.error_message, x.lead_id, x.offer_id, x.schedule_id, x.schedule_action_id, x.token_values,
@@ -157,10 +158,11 @@ export const RECORD_CALLS = statement(
         CASE
           WHEN x.status NOT IN ('sending', 'queued', 'ringing', 'in_progress')
             THEN {now}::timestamptz
-        END
+        END,
+        x.routed, x.machine_action, x.machine_message
       FROM jsonb_to_recordset({rows}::jsonb) AS x(
         ${COMMON}, from_number bigint, to_number bigint, connect_to text, carrier text,
-        carrier_call_id text
+        carrier_call_id text, routed boolean, machine_action text, machine_message text
       )
       ON CONFLICT (company_id, uuid) DO UPDATE
       SET
@@ -180,6 +182,11 @@ export const RECORD_CALLS = statement(
           CASE WHEN t.status = 'sending' THEN excluded.from_number ELSE t.from_number END,
         to_number = CASE WHEN t.status = 'sending' THEN excluded.to_number ELSE t.to_number END,
         connect_to = CASE WHEN t.status = 'sending' THEN excluded.connect_to ELSE t.connect_to END,
+        routed = CASE WHEN t.status = 'sending' THEN excluded.routed ELSE t.routed END,
+        machine_action =
+          CASE WHEN t.status = 'sending' THEN excluded.machine_action ELSE t.machine_action END,
+        machine_message =
+          CASE WHEN t.status = 'sending' THEN excluded.machine_message ELSE t.machine_message END,
         carrier = CASE WHEN t.status = 'sending' THEN excluded.carrier ELSE t.carrier END,
         carrier_call_id = coalesce(t.carrier_call_id, excluded.carrier_call_id),
         answered_at = coalesce(t.answered_at, excluded.answered_at),

@@ -263,15 +263,3 @@ function tierOf({ route_by_type, tier, current_conversion_revenue, epc }: Candid
       return 0 - (epc ?? 0);
   }
 }
-
-/**
- * The buyers that can take a call now, ordered without a draw: the lowest tier first, in a tier the
- * highest weight.
- */
-export function availableInOrder(candidates: readonly Candidate[], facts: Facts): Candidate[] {
-  const judge = judgeOf(facts);
-  return choicesOf(candidates.filter((candidate) => !judge(candidate)))
-    .flatMap(({ members, tier, weight }) => members.map(({ buyer }) => ({ buyer, tier, weight })))
-    .toSorted((a, b) => a.tier - b.tier || b.weight - a.weight || a.buyer.id - b.buyer.id)
-    .map(({ buyer }) => buyer);
-}

@@ -11,6 +11,8 @@ export interface OfferTerms {
   fallback_type: 'hang_up' | 'message' | 'voicemail' | 'number';
   fallback_message: string | null;
   fallback_number: string | null;
+  /** For a person who was called. */
+  abandoned_message: string | null;
   callback_behavior: 'route_as_new' | 'same_buyer_first' | 'same_buyer_only';
   skip_duplicates: boolean;
   spacing_seconds: number;
@@ -90,6 +92,7 @@ export const CALL_FACTS = statement(
         'fallback_type', o.fallback_type,
         'fallback_message', o.fallback_message,
         'fallback_number', o.fallback_number,
+        'abandoned_message', o.abandoned_message,
         'callback_behavior', o.callback_behavior,
         'skip_duplicates', o.skip_duplicates,
         'spacing_seconds', o.spacing_seconds,
@@ -175,7 +178,7 @@ export const CALLER_FACTS = statement('routing.caller_facts', sql`SELECT ${CALLE
 export const OFFER_WORDS = statement(
   'routing.offer_words',
   sql`
-    SELECT o.greeting_message, o.fallback_message, o.fallback_number
+    SELECT o.greeting_message, o.fallback_message, o.fallback_number, o.abandoned_message
     FROM offers o
     WHERE o.company_id = {company_id} AND o.id = {offer_id}::bigint AND o.deleted_at IS NULL
   `,

@@ -5,7 +5,8 @@ import type { Action, ExitReason, Facts, Next, Phase, Plan, Progress } from './c
 export type SkipReason =
   'token_filter' | 'suppressed' | 'no_email' | 'no_number' | 'number_not_allowed' | 'same_schedule';
 export type ParkReason = 'blocked' | 'opt_out' | 'disabled';
-export type DelayReason = 'daylight_hours' | 'business_hours' | 'no_open_hours' | 'carrier';
+export type DelayReason =
+  'daylight_hours' | 'business_hours' | 'no_open_hours' | 'carrier' | 'no_buyer';
 
 /** What else decides whether the lead may be contacted, as read at the time of sending. */
 export interface Standing {

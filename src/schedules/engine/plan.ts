@@ -27,6 +27,10 @@ export interface ActionRow {
   method: string | null;
   headers: Record<string, string> | null;
   to_schedule_id: string | null;
+  /** Of a dial whose calls are routed. */
+  only_when_buyer_available: boolean | null;
+  machine_action: string | null;
+  machine_message: string | null;
 }
 
 /** A schedule with its actions in the order of their positions; ids are text. */
@@ -35,6 +39,7 @@ export interface ScheduleRow {
   id: string;
   name: string;
   paused: boolean;
+  offer_id: string | null;
   /** Ids of its suppression lists. */
   lists: string[];
   time_zone: string;
@@ -89,13 +94,16 @@ export function compileSchedule(row: ScheduleRow): CompiledSchedule {
       filters: action.token_filters.map((filter) => compileFilter(filter) ?? (() => false)),
     },
   ]);
-  const texts = row.actions.flatMap(({ body, subject, url, headers, token_filters }) => [
-    body,
-    subject,
-    url,
-    ...Object.values(headers ?? {}),
-    ...token_filters,
-  ]);
+  const texts = row.actions.flatMap(
+    ({ body, subject, url, headers, token_filters, machine_message }) => [
+      body,
+      machine_message,
+      subject,
+      url,
+      ...Object.values(headers ?? {}),
+      ...token_filters,
+    ],
+  );
   return {
     row,
     hours: hoursOf(row),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Candidate, CandidateGroup } from '../../../src/routing/engine/candidate';
 import { eligibility } from '../../../src/routing/engine/eligibility';
-import { availableInOrder, route, type RouteFacts } from '../../../src/routing/engine/route';
+import { route, type RouteFacts } from '../../../src/routing/engine/route';
 import { ownTokens } from '../../../src/tokens/substitute';
 import { buyer, group } from '../../support/candidates';
 
@@ -15,8 +15,14 @@ const facts = (more: Partial<RouteFacts> = {}): RouteFacts => ({
   ...more,
 });
 const through = (...groups: CandidateGroup[]): Partial<Candidate> => ({ direct: false, groups });
+/** Those that can take the call, by tier and weight instead of by the draw. */
 const order = (...candidates: Candidate[]) =>
-  availableInOrder(candidates, facts()).map(({ id }) => id);
+  route(candidates, facts())
+    .choices.flatMap(({ members, tier, weight }) =>
+      members.map(({ buyer: { id } }) => ({ id, tier, weight })),
+    )
+    .toSorted((a, b) => a.tier - b.tier || b.weight - a.weight || a.id - b.id)
+    .map(({ id }) => id);
 const asked = (candidate: Candidate) => eligibility(candidate, facts());
 /** Ids of those that are tried, all of one time together. */
 const tried = (candidates: Candidate[], more: Partial<RouteFacts> = {}) =>

@@ -1,0 +1,165 @@
+import { maxLegsOf, type AnsweredBy } from '../carriers/carrier';
+import type { Db, Statements } from '../db/tenant';
+import { notFound } from '../errors';
+import { readOfferWords } from '../routing/caller-facts';
+import { loadRouting } from '../routing/load-routing';
+import {
+  checkedTransaction,
+  isCheckRequired,
+  type PreDialCheckRequired,
+  type PreDialVetoes,
+} from '../routing/pre-dial-webhooks';
+import { routeFacts } from '../routing/route-facts';
+import { newSeed } from '../routing/seed';
+import { AWAIT_PLACING, END_OUTBOUND, READ_OUTBOUND, RECORD_ANSWER } from './queries/outbound';
+import { lockCall, readCall, type CallRow } from './read-call';
+import { abandonedCall, routeCall } from './route-call';
+
+/** The answer of an outbound call, as the carrier reports it. */
+export interface Answer {
+  /** uuid of the call. */
+  key: string;
+  call_sid: string;
+  /** Undefined when the carrier was not asked. */
+  answered_by: AnsweredBy | undefined;
+  answered_at: Date;
+  vetoes?: PreDialVetoes | undefined;
+}
+
+/** What is to be done with whatever has answered. */
+export type AnswerResult =
+  | { kind: 'route'; call_id: number }
+  /** The fixed destination of the call. */
+  | { kind: 'connect'; from: number; connect_to: string; timeout_seconds: number }
+  | { kind: 'leave_message'; message: string }
+  | { kind: 'hang_up' };
+
+/** A person who hears nobody for longer was called in vain. */
+const ABANDONED_AFTER_MS = 2_000;
+const NO_END = { hangup_cause: null, fallback: null, abandoned: false };
+
+/**
+ * Decides what follows when an outbound call is answered: a person is routed like a caller. An
+ * answer that is reported again changes nothing. Has no effect when webhooks must be asked first.
+ *
+ * Locks the call, then caps; its lead is written later, by leads/apply-calls.ts.
+ */
+export async function answerCall(
+  db: Db,
+  answer: Answer,
+  now: Date,
+): Promise<AnswerResult | PreDialCheckRequired> {
+  await awaitPlacing(db, answer.key);
+  return checkedTransaction(db, (tx) => handleAnswer(tx, answer, now));
+}
+
+/** Waits until the transaction that places a call has written what the carrier said. */
+export async function awaitPlacing(db: Db, key: string): Promise<void> {
+  await db.sql(AWAIT_PLACING, { key });
+}
+
+async function handleAnswer(
+  tx: Statements,
+  answer: Answer,
+  now: Date,
+): Promise<AnswerResult | PreDialCheckRequired> {
+  const call = await lockCall(tx, answer.key);
+  if (call?.direction !== 'outbound') throw notFound();
+  const [outbound] = await tx.sql(READ_OUTBOUND, { call_id: call.id });
+  const { routed, connect_to, timeout_seconds, machine_message } = outbound!;
+  const is_repeated = call.round > 0 || call.ended_at !== null || outbound!.answered_by !== null;
+  const answered_by = is_repeated
+    ? ((outbound!.answered_by as AnsweredBy | null) ?? 'unknown')
+    : (answer.answered_by ?? 'unknown');
+  if (!is_repeated) {
+    const { call_sid, answered_at } = answer;
+    await tx.sql(RECORD_ANSWER, { call_id: call.id, call_sid, answered_by, now: answered_at });
+  }
+  const does = machineActionOf(answered_by, outbound!.machine_action);
+  if (does === 'leave_message') return { kind: 'leave_message', message: machine_message! };
+  if (does === 'hang_up') {
+    if (!is_repeated) await endForMachine(tx, call, answered_by, now);
+    return { kind: 'hang_up' };
+  }
+  if (!routed)
+    return { kind: 'connect', from: call.number_called!, connect_to: connect_to!, timeout_seconds };
+  const check = is_repeated ? undefined : await routePerson(tx, call.uuid, answer, now);
+  return check ?? { kind: 'route', call_id: call.id };
+}
+
+/** A fax hears no message. */
+function machineActionOf(answered_by: AnsweredBy, machine_action: string | null): string {
+  if (answered_by === 'fax') return machine_action === 'connect' ? 'connect' : 'hang_up';
+  return answered_by === 'machine' ? (machine_action ?? 'connect') : 'connect';
+}
+
+/** No buyer is dialed for a machine, so no cap is taken. */
+async function endForMachine(
+  db: Statements,
+  { id }: CallRow,
+  answered_by: AnsweredBy,
+  now: Date,
+): Promise<void> {
+  await db.sql(END_OUTBOUND, {
+    ...NO_END,
+    call_id: id,
+    status: 'completed',
+    hangup_cause: answered_by,
+    event: 'hang_up',
+    message: `answered by a ${answered_by}`,
+    now,
+  });
+}
+
+/** Routes a call that was just answered as if its person had called. */
+async function routePerson(
+  db: Statements,
+  uuid: string,
+  { vetoes, answered_at }: Answer,
+  now: Date,
+): Promise<PreDialCheckRequired | undefined> {
+  const call = await readCall(db, uuid);
+  const { caller_number, token_values: tokens } = call;
+  const source = { offer_id: String(call.offer_id) };
+  const is_late = now.getTime() - answered_at.getTime() > ABANDONED_AFTER_MS;
+  const found = is_late ? undefined : await loadRouting(db, { source, number: caller_number, now });
+  if (!found) {
+    await abandon(db, call, is_late, now);
+    return undefined;
+  }
+  const routed = await routeCall(db, call, {
+    ...found,
+    vetoes,
+    asked: await routeFacts(db, found, {
+      now,
+      seed: vetoes?.seed ?? newSeed(),
+      caller_number,
+      tokens,
+      origin: call,
+      max_legs: maxLegsOf(call.carrier),
+      tried: new Set(),
+      vetoes,
+    }),
+  });
+  return isCheckRequired(routed) ? routed : undefined;
+}
+
+/** The person must not wait any longer, or the offer is gone. */
+async function abandon(
+  db: Statements,
+  { id, offer_id }: CallRow,
+  is_late: boolean,
+  now: Date,
+): Promise<void> {
+  const words = await readOfferWords(db, offer_id!);
+  const end = abandonedCall('abandoned', words ?? { abandoned_message: null }, now);
+  await db.sql(END_OUTBOUND, {
+    ...end,
+    call_id: id,
+    event: 'abandoned',
+    message: is_late
+      ? 'no buyer was found within two seconds of the answer'
+      : 'the offer was deleted',
+    now,
+  });
+}

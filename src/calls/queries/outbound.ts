@@ -1,0 +1,142 @@
+import { sql, statement } from '../../db/sql';
+
+// Outbound calls that are routed when they are answered, or for which machines are detected.
+
+/** Waits for the transaction that is placing the call, if it is: that one holds the lead. */
+export const AWAIT_PLACING = statement(
+  'calls.await_placing',
+  sql`
+    SELECT l.id
+    FROM leads l
+    WHERE l.company_id = {company_id}
+      AND l.id = (
+        SELECT c.lead_id
+        FROM calls c
+        WHERE c.company_id = {company_id} AND c.uuid = {key}::uuid AND c.status = 'sending'
+      )
+    FOR NO KEY UPDATE`,
+  { prepared: false },
+);
+
+/** Whether we are asked what follows when a call is answered. */
+export const FIND_OUTBOUND = statement(
+  'calls.find_outbound',
+  sql`
+    SELECT c.id
+    FROM calls c
+    WHERE c.company_id = {company_id}
+      AND c.uuid = {key}::uuid
+      AND c.direction = 'outbound'
+      AND (c.routed OR c.machine_action IS NOT NULL)`,
+  { prepared: true },
+);
+
+/** What decides about an outbound call once it is answered; the call is locked. */
+export const READ_OUTBOUND = statement(
+  'calls.read_outbound',
+  sql`
+    SELECT
+      c.routed, c.machine_action, c.machine_message, c.answered_by, c.connect_to,
+      coalesce(
+        (
+          SELECT a.timeout_seconds
+          FROM schedule_actions a
+          WHERE a.company_id = c.company_id AND a.id = c.schedule_action_id
+        ),
+        30
+      ) AS timeout_seconds
+    FROM calls c
+    WHERE c.company_id = {company_id} AND c.id = {call_id}::bigint`,
+  {
+    prepared: true,
+    nullable: ['machine_action', 'machine_message', 'answered_by', 'connect_to'],
+  },
+).returning<{ routed: boolean; timeout_seconds: number }>();
+
+/** From its lead a call has what an inbound call has from it. */
+export const RECORD_ANSWER = statement(
+  'calls.record_answer',
+  sql`
+    WITH answered AS (
+      UPDATE calls c
+      SET
+        status = 'in_progress',
+        carrier_call_id = coalesce(c.carrier_call_id, {call_sid}),
+        answered_by = {answered_by},
+        answered_at = coalesce(c.answered_at, {now}::timestamptz),
+        traffic_source_id = l.traffic_source_id,
+        sub_id = l.sub_id,
+        contact_field_type = l.contact_field_type,
+        number_id = coalesce(c.number_id, n.id),
+        updated_at = {now}::timestamptz
+      FROM calls x
+      LEFT JOIN leads l ON l.company_id = x.company_id AND l.id = x.lead_id
+      LEFT JOIN numbers n
+        ON n.company_id = x.company_id AND n.phone_number = x.from_number AND n.deleted_at IS NULL
+      WHERE x.company_id = {company_id}
+        AND x.id = {call_id}::bigint
+        AND c.company_id = x.company_id
+        AND c.id = x.id
+      RETURNING c.id
+    )
+    INSERT INTO call_events (company_id, created_at, call_id, event, message)
+    SELECT {company_id}, {now}::timestamptz, answered.id, 'answered', {answered_by}
+    FROM answered`,
+  { prepared: true },
+);
+
+/** The end of a call for which no buyer was dialed, and what its lead has to know of it. */
+export const END_OUTBOUND = statement(
+  'calls.end_outbound',
+  sql`
+    WITH call AS (
+      UPDATE calls
+      SET
+        status = {status},
+        ended_at = {now}::timestamptz,
+        updated_at = {now}::timestamptz,
+        hangup_cause = coalesce({hangup_cause}, hangup_cause),
+        fallback = {fallback},
+        abandoned = {abandoned}::boolean
+      WHERE company_id = {company_id} AND id = {call_id}::bigint
+      RETURNING id, lead_id
+    ),
+    queued AS (
+      INSERT INTO lead_calls (company_id, call_id, changed_at)
+      SELECT {company_id}, call.id, {now}::timestamptz
+      FROM call
+      WHERE call.lead_id IS NOT NULL
+      ON CONFLICT (company_id, call_id) DO UPDATE SET changed_at = excluded.changed_at
+    )
+    INSERT INTO call_events (company_id, created_at, call_id, event, message)
+    SELECT {company_id}, {now}::timestamptz, call.id, {event}, {message}
+    FROM call`,
+  { prepared: true },
+);
+
+/**
+ * A report of the carrier about a call that is under way: a status changes only to a later one. The
+ * duration is known at the end, which may have been recorded before.
+ */
+export const RECORD_OUTBOUND_STATUS = statement(
+  'calls.record_outbound_status',
+  sql`
+    UPDATE calls
+    SET
+      carrier_call_id = coalesce(carrier_call_id, {carrier_call_id}),
+      total_duration = coalesce({duration}::int, total_duration),
+      answered_at = CASE
+        WHEN {status} = 'in_progress' THEN coalesce(answered_at, {now}::timestamptz)
+        ELSE answered_at
+      END,
+      status = CASE
+        WHEN ended_at IS NULL
+          AND array_position(ARRAY['sending', 'queued', 'ringing', 'in_progress'], status)
+            < array_position(ARRAY['sending', 'queued', 'ringing', 'in_progress'], {status})
+        THEN {status}
+        ELSE status
+      END,
+      updated_at = {now}::timestamptz
+    WHERE company_id = {company_id} AND id = {call_id}::bigint`,
+  { prepared: true },
+);

@@ -1,0 +1,46 @@
+import { isOver } from '../carriers/carrier';
+import type { Db, Statements } from '../db/tenant';
+import type { CallReport } from '../outreach/receive-status';
+import { awaitPlacing } from './answer-call';
+import { handleCallEvent } from './handle-event';
+import { END_OUTBOUND, FIND_OUTBOUND, RECORD_OUTBOUND_STATUS } from './queries/outbound';
+import { lockCall } from './read-call';
+
+/**
+ * Records what a carrier reports of an outbound call that is routed, or for which machines are
+ * detected. Returns false for any other call. Reports may come twice, late, and before the call was
+ * recorded. `is_locked`: by the caller, who has the call from its carrier already. Locks the call, then caps; the lead is written later, by leads/apply-calls.ts.
+ */
+export async function reportOutbound(
+  db: Db,
+  report: CallReport,
+  now: Date,
+  { is_locked = false }: { is_locked?: boolean } = {},
+): Promise<boolean> {
+  const [known] = await db.sql(FIND_OUTBOUND, { key: report.key });
+  if (!known) return false;
+  if (!is_locked) await awaitPlacing(db, report.key);
+  await db.statements((tx) => record(tx, report, now));
+  // What a buyer had to do with the call is handled as for an inbound call.
+  if (isOver(report.status)) await handleCallEvent(db, report.key, { event: 'completed' }, now);
+  return true;
+}
+
+async function record(db: Statements, report: CallReport, now: Date): Promise<void> {
+  const call = await lockCall(db, report.key);
+  if (!call) return;
+  const { status, carrier_call_id, duration = null } = report;
+  const call_id = call.id;
+  await db.sql(RECORD_OUTBOUND_STATUS, { call_id, status, carrier_call_id, duration, now });
+  if (!isOver(status) || call.ended_at !== null || call.round > 0) return;
+  await db.sql(END_OUTBOUND, {
+    call_id,
+    status,
+    hangup_cause: status === 'completed' ? 'completed' : null,
+    fallback: null,
+    abandoned: false,
+    event: status,
+    message: null,
+    now,
+  });
+}

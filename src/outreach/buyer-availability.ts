@@ -1,0 +1,36 @@
+import type { Statements } from '../db/tenant';
+import { availabilityOf, type Availability } from '../routing/engine/availability';
+import { loadRouting } from '../routing/load-routing';
+import { NO_ORIGIN, routeFacts } from '../routing/route-facts';
+import type { DueLead } from './load-leads';
+
+/** The draw does not decide whether there is a buyer. */
+const ANY_SEED = 'availability';
+
+/** Whether some buyer of an offer would take a call with a lead now. Reserves nothing. */
+export async function buyerAvailability(
+  db: Statements,
+  lead: Pick<DueLead, 'data' | 'caller_number' | 'traffic_source_id' | 'sub_id'>,
+  { offer_id, now }: { offer_id: string; now: Date },
+): Promise<Availability> {
+  const caller_number = Number(lead.caller_number);
+  const found = await loadRouting(db, { source: { offer_id }, number: caller_number, now });
+  const asked =
+    found &&
+    (await routeFacts(db, found, {
+      now,
+      seed: ANY_SEED,
+      caller_number,
+      tokens: lead.data,
+      origin: {
+        ...NO_ORIGIN,
+        traffic_source_id: lead.traffic_source_id === null ? null : Number(lead.traffic_source_id),
+        sub_id: lead.sub_id,
+      },
+      max_legs: Infinity,
+      tried: new Set(),
+    }));
+  if (asked) return availabilityOf(found.candidates, asked);
+  const facts = { now, seed: ANY_SEED, tokens: () => undefined };
+  return { ...availabilityOf([], facts), message: 'the offer was deleted' };
+}

@@ -1,0 +1,35 @@
+import { HttpProblem } from '../errors';
+
+/** What a call does when an answering machine answers it. */
+export type MachineAction = 'hang_up' | 'leave_message' | 'connect';
+
+/** Whether a message is the URL of a recording rather than text. */
+export const isRecording = (message: string): boolean => /^https?:\/\/\S+$/i.test(message.trim());
+
+interface Given {
+  sent: string | null | undefined;
+  stored: string | null | undefined;
+}
+
+/**
+ * What answering machines hear: only with `leave_message`, which needs it. A message that is stored
+ * for an action that has changed since is dropped. Throws 422.
+ */
+export function machineMessage(action: MachineAction, { sent, stored }: Given): string | null {
+  const message = stored?.trim() ? stored : null;
+  if (action === 'leave_message') {
+    if (message !== null) return message;
+    throw HttpProblem.field(
+      'machine_message',
+      'missing_field',
+      'must be given with leave_message: the text that is said, or the URL of a recording',
+    );
+  }
+  if (sent?.trim())
+    throw HttpProblem.field(
+      'machine_message',
+      'not_applicable',
+      `is only for machine_action leave_message; here it is ${action}`,
+    );
+  return null;
+}

@@ -1,0 +1,82 @@
+import { answerCall } from '../calls/answer-call';
+import { handleCallEvent, type ReportedEvent } from '../calls/handle-event';
+import { findCallBy, readCall } from '../calls/read-call';
+import { reportOutbound } from '../calls/report-outbound';
+import { readSession, type CallSession } from '../calls/session';
+import { sandboxCall } from '../carriers/sandbox';
+import type { Db } from '../db/tenant';
+import type { Deps } from '../deps';
+import type { Tasks } from '../jobs/tasks';
+import { withPreDialChecks } from '../routing/pre-dial-webhooks';
+
+type Context = Pick<Deps, 'tenants' | 'clock' | 'request' | 'pepper'>;
+
+/** How long a buyer of the sandbox talks, in seconds. */
+export const SANDBOX_TALK_SECONDS = 120;
+
+/**
+ * Plays what follows when a call of the sandbox is answered, as a carrier would report it: the
+ * person or the machine, then buyer after buyer as their numbers say. Run again, it goes on where
+ * the call is.
+ */
+export async function playSandboxCall(
+  { company_id, uuid: key }: Tasks['play_sandbox_call'],
+  { tenants, ...edges }: Context,
+): Promise<void> {
+  const db = tenants.of(BigInt(company_id));
+  const { clock } = edges;
+  const call = await findCallBy(db, key);
+  // Its company was deleted meanwhile.
+  if (!call) return;
+  const { caller_number, carrier_call_id } = call;
+  const { answered_by } = sandboxCall(`+${caller_number}`);
+  const call_sid = carrier_call_id!;
+  const answer = { key, call_sid, answered_by, answered_at: clock() };
+  const does = await withPreDialChecks(db, edges, (vetoes) =>
+    answerCall(db, { ...answer, vetoes }, clock()),
+  );
+  if (does.kind === 'route') await playBuyers(db, does.call_id, edges);
+  const duration = does.kind === 'hang_up' ? 0 : SANDBOX_TALK_SECONDS;
+  const end = { key, carrier_call_id: call_sid, status: 'completed', duration } as const;
+  await reportOutbound(db, end, clock());
+}
+
+async function playBuyers(
+  db: Db,
+  call_id: number,
+  edges: Pick<Context, 'clock' | 'request' | 'pepper'>,
+): Promise<void> {
+  const { clock } = edges;
+  for (;;) {
+    const session = await readSession(db, await readCall(db, call_id), { fresh: true });
+    const event = nextEvent(session);
+    if (!event) return;
+    await withPreDialChecks(db, edges, (vetoes) =>
+      handleCallEvent(db, call_id, { ...event, vetoes }, clock()),
+    );
+  }
+}
+
+/** What the telephones of the buyers report next; undefined when the call is over. */
+function nextEvent({ instruction }: CallSession): ReportedEvent | undefined {
+  const { action, attempt, dial } = instruction;
+  switch (action) {
+    case 'dial': {
+      const leg = dial[0]!;
+      const { status } = sandboxCall(leg.number);
+      return { event: EVENTS[status] ?? 'answered', attempt: leg.attempt };
+    }
+    case 'ask_for_key':
+      return { event: 'key_press', attempt, key: '1' };
+    case 'connect':
+      return { event: 'completed', duration: SANDBOX_TALK_SECONDS };
+    default:
+      return undefined;
+  }
+}
+
+const EVENTS: Record<string, ReportedEvent['event']> = {
+  busy: 'busy',
+  no_answer: 'no_answer',
+  failed: 'failed',
+};

@@ -1,0 +1,100 @@
+import { submit } from '../support/leads';
+import { outboundCalls } from '../support/outbound';
+
+const here = outboundCalls();
+const { ok, buyer, shop, play, run, calls, usage, lead, story } = here;
+const { env } = here;
+
+describe('what nobody answers', () => {
+  test.each([
+    ['3105550105', 'busy'],
+    ['3105550106', 'no_answer'],
+    ['3105550107', 'failed'],
+  ])('%s is %s: no buyer is dialed, and the attempt counts', async (caller_id, status) => {
+    const acme = await buyer();
+    const made = await shop([acme], { lead: { caller_id } });
+    await run();
+    expect(await calls(made.lead)).toMatchObject([{ status, answered_by: null, buyer_id: null }]);
+    expect(await lead(made.lead)).toMatchObject({
+      status: 'completed_attempted',
+      contact_attempts: 1,
+    });
+    expect(await usage(acme, 'attempt_total_used')).toBe(0);
+  });
+});
+
+describe('callbacks and POST /calls without a destination are routed too', () => {
+  test('a callback waits for a buyer, and goes to the one that routing chooses', async () => {
+    const acme = await buyer({ paused: true });
+    const made = await shop([acme], {
+      actions: [{ action_type: 'wait', wait_amount: 9, wait_unit: 'days' }],
+      lead: { schedule_callback_in_seconds: 60 },
+    });
+    await env.hours(0.1);
+    expect(await lead(made.lead)).toMatchObject({ delay_reason: 'no_buyer' });
+    await ok('put', `buyers/${acme}`, { paused: false });
+    await env.hours(0.5);
+    await play();
+    expect(await calls(made.lead)).toMatchObject([
+      { buyer_id: acme, connected_to: '+12125550122' },
+    ]);
+    const [callback] = await env.world.sql(
+      'SELECT status FROM scheduled_callbacks WHERE lead_id = $1',
+      [made.lead],
+    );
+    expect(callback).toEqual({ status: 'done' });
+  });
+
+  test('a call by request goes through the same routing', async () => {
+    const acme = await buyer({ current_conversion_revenue: 40, current_conversion_duration: 90 });
+    const made = await shop([acme], { actions: [] });
+    const { call } = await ok('post', 'calls', { lead_id: made.lead });
+    expect(call).toMatchObject({
+      status: 'ringing',
+      connected_to: null,
+      machine_action: 'hang_up',
+    });
+    await play();
+    expect((await ok('get', `calls/${call.id}`)).call).toMatchObject({
+      status: 'completed',
+      buyer_id: acme,
+      revenue: 40,
+    });
+  });
+
+  test('a schedule and a lead without an offer have nobody to call for, and say so', async () => {
+    const { schedule } = await ok('post', 'schedules', { name: 'Without an offer' });
+    await ok('post', 'schedule_actions', { schedule_id: schedule.id, action_type: 'dial' });
+    await shop([]);
+    const res = await submit(env.here, schedule.lead_token, { caller_id: '3105550177' });
+    await run();
+    expect(await story(res.body.id)).toContain(
+      'call_failed: neither the lead nor its schedule has an offer whose buyers could take it',
+    );
+    const refused = await env.here.company.api('post', 'calls', {
+      body: { lead_id: res.body.id },
+    });
+    expect([refused.status, Object.keys(refused.body.errors)]).toEqual([422, ['schedule_id']]);
+  });
+
+  test('a call by request is refused while no buyer would take it', async () => {
+    const made = await shop([await buyer({ paused: true })], { actions: [] });
+    const res = await env.here.company.api('post', 'calls', { body: { lead_id: made.lead } });
+    expect([res.status, res.body.errors.schedule_id]).toEqual([
+      422,
+      [expect.stringContaining('paused (1)')],
+    ]);
+  });
+
+  test('a message without leave_message, and the other way round, is 422', async () => {
+    const made = await shop([await buyer()], { actions: [] });
+    const errors = async (body: object) =>
+      (await env.here.company.api('post', 'calls', { body: { lead_id: made.lead, ...body } })).body
+        .errors;
+    expect(await errors({ machine_action: 'leave_message' })).toHaveProperty('machine_message');
+    expect(await errors({ machine_action: 'hang_up', machine_message: 'Hi' })).toHaveProperty(
+      'machine_message',
+    );
+    expect(await errors({ machine_message: 'Hi' })).toHaveProperty('machine_action');
+  });
+});

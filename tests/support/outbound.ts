@@ -1,0 +1,95 @@
+import { applyCalls } from '../../src/leads/apply-calls';
+import { playSandboxCall } from '../../src/telephony/play-sandbox-call';
+import { leadRow, openShop, runEngine, story, submit } from './leads';
+import { outreachAtNoon } from './outreach-at-noon';
+
+type Fields = Record<string, unknown>;
+
+/** The person who is called answers; see the sandbox's numbers for others. */
+export const PERSON = '3105550123';
+export const MACHINE = '3105550109';
+export const BUSY = '+12125550105';
+
+/** A dial whose calls are routed to the buyers of the offer. */
+export const ROUTED = { action_type: 'dial' };
+
+/** Leads that a schedule calls for the buyers of an offer, at the sandbox. */
+export function outboundCalls() {
+  const env = outreachAtNoon();
+  const { ok } = env;
+
+  const buyer = async (fields: Fields = {}) =>
+    (await ok('post', 'buyers', { name: 'Acme', number: '+12125550122', ...fields })).buyer
+      .id as number;
+
+  /** An offer with buyers, a schedule of it, and a lead; the engine has not run yet. */
+  const shop = async (
+    buyers: readonly number[],
+    { actions = [ROUTED], offer = {}, lead = {} }: Shopping = {},
+  ) => {
+    const made = await openShop(env.here, actions, {}, env.here.company);
+    await ok('put', `offers/${made.offer.id}`, { buyer_ids: buyers, ...offer });
+    const res = await submit(env.here, made.schedule.lead_token, { caller_id: PERSON, ...lead });
+    return { ...made, offer: made.offer.id, lead: res.body.id as number };
+  };
+
+  /** Runs the jobs that play calls, each as often as told, and then writes calls to their leads. */
+  const play = async (times = 1): Promise<number> => {
+    const jobs = await env.world.sql<{ id: string; data: { company_id: string; uuid: string } }>(
+      `UPDATE jobs.job SET state = 'completed'
+      WHERE name = 'play_sandbox_call' AND state = 'created'
+      RETURNING id, data`,
+    );
+    for (const { data } of jobs)
+      for (let n = 0; n < times; n++) await playSandboxCall(data, env.world.deps);
+    await applyCalls(env.world.deps.database.pool, env.time.read());
+    return jobs.length;
+  };
+
+  /** Does what is due, and plays what follows. */
+  const run = async (): Promise<void> => {
+    await runEngine(env.here);
+    await play();
+  };
+
+  /** The outbound calls of a lead as the API shows them, oldest first. */
+  const calls = async (lead_id: number) =>
+    (
+      (await ok('get', `calls?lead_id=${lead_id}&category=outbound&order_dir=asc`))
+        .calls as Fields[]
+    ).toSorted((a, b) => Number(a.id) - Number(b.id));
+  const attempts = async (call: Fields) =>
+    (
+      (await ok('get', `calls/${String(call.id)}/attempts`)).call_attempts as {
+        id: number;
+        buyer_id: number;
+        status: string;
+      }[]
+    )
+      .toSorted((a, b) => a.id - b.id)
+      .map(({ buyer_id, status }) => [buyer_id, status]);
+  const usage = async (buyer_id: number, metric: string) =>
+    (await env.world.sql(`SELECT ${metric} FROM call_limits WHERE buyer_id = $1`, [buyer_id]))[0]![
+      metric
+    ];
+
+  return {
+    env,
+    ok,
+    buyer,
+    shop,
+    play,
+    run,
+    calls,
+    attempts,
+    usage,
+    lead: (id: number) => leadRow(env.world, id),
+    story: async (id: number) => (await story(env.world, id)).slice(1),
+  };
+}
+
+interface Shopping {
+  actions?: readonly Fields[];
+  offer?: Fields;
+  lead?: Fields;
+}
