@@ -73,19 +73,17 @@ export class OutreachContext {
   /** Looks up what the filters of actions and buyers need, before any is judged. */
   async lookUp(sql: Sql, leads: readonly DueLead[]): Promise<this> {
     const { candidates, found } = this.loaded;
-    const deciding = leads.map((lead) => ({
-      company_id: lead.company_id,
-      tokens: this.tokensOf(lead),
-      needs: {
-        ...needsOf([
-          ...(this.scheduleOf(lead)?.row.actions ?? []).map(({ token_filters }) => token_filters),
-          ...(candidates.get(lead) ?? []).map((buyer) => buyer.record_token_filter_list),
-        ]),
-        user_traffic_source_id: false,
-      },
-    }));
+    const deciding = leads.flatMap((lead) => {
+      const { lists } = needsOf([
+        ...(this.scheduleOf(lead)?.row.actions ?? []).map(({ token_filters }) => token_filters),
+        ...(candidates.get(lead) ?? []).map((buyer) => buyer.record_token_filter_list),
+      ]);
+      const { company_id, id } = lead;
+      const needs = { lists, user_traffic_source_id: false };
+      return lists.length > 0 ? [{ id, company_id, tokens: this.tokensOf(lead), needs }] : [];
+    });
     await lookUpForFilters(sql, deciding);
-    deciding.forEach(({ tokens }, place) => found.set(leads[place]!.id, foundFor(tokens)!));
+    for (const { id, tokens } of deciding) found.set(id, foundFor(tokens)!);
     this.buyers = new Map(
       [...candidates].map(([lead, of_lead]) => {
         const facts = { now: this.now, tokens: this.tokensOf(lead) };
