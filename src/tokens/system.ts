@@ -47,11 +47,12 @@ export const CALL_TOKENS = [
   'calls_last_90_days',
 ] as const;
 
-/** Names of which the service alone decides: no data of a lead or a caller replaces them. */
+/** Names of which the service decides: no data of a lead or a caller replaces what it knows. */
 const ITS_OWN: ReadonlySet<string> = new Set([
   'traffic_source_id',
   'user_traffic_source_id',
   'number_called',
+  'sub_id',
 ]);
 
 /** The tokens of a lead or a call: its own data first, then the facts of the service. */
@@ -120,7 +121,7 @@ function originFacts(
   return {
     traffic_source_id: () => textOf(traffic_source_id?.toString()),
     user_traffic_source_id: () => textOf(user_traffic_source_id ?? lookedUp()),
-    sub_id: () => textOf(sub_id),
+    sub_id: () => textOf(sub_id) ?? filled('sub_id'),
     number_called: () => textOf(number_called),
     geo_city: () => filled('city') ?? textOf(origin.city),
     geo_state: () =>

@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises';
+import { startJobs } from '../../src/background/start';
 import { stopLegs } from '../../src/calls/stop-legs';
 import { standingClock } from '../support/clock';
 import { switchboard, type Bought } from '../support/switchboard';
@@ -134,6 +136,19 @@ describe('timeout_seconds', () => {
     expect(await statuses(call)).toEqual(['no_answer', 'ringing']);
   });
 
+  test('the background work of a server stops it', async () => {
+    const [short, long] = [
+      await on.buyer({ timeout_seconds: 15 }),
+      await on.buyer({ timeout_seconds: 40 }),
+    ];
+    const call = await ring([short, long]);
+    after(15);
+    const jobs = await startJobs(world.deps);
+    while ((await statuses(call))[0] === 'ringing') await setTimeout(50);
+    await jobs.stop();
+    expect(await statuses(call)).toEqual(['no_answer', 'ringing']);
+  });
+
   test('two processes stop a leg once; buyers with one time need no stopping', async () => {
     const same = [
       await on.buyer({ timeout_seconds: 20 }),
@@ -213,6 +228,22 @@ describe('record_calls', () => {
     expect(await eventsOf(mixed)).toContain('recording_failed');
     expect(await statuses(mixed)).toEqual(['connected', 'released']);
   });
+});
+
+test('a ping reserves no more buyers than the carrier rings at once', async () => {
+  const buyers: Bought[] = [];
+  for (let n = 0; n < 12; n++) buyers.push(await on.buyer());
+  await on.atOnce(buyers);
+  const offer_id = (await on.ok('get', 'offers')).offers[0].id;
+  const endpoint = { name: 'P', vanity_uri: 'many', offer_id, has_auth_token: false };
+  await on.ok('post', 'inbound_webhooks', endpoint);
+  const ping = await on.ok('post', 'inbound_webhooks/ping/many', { caller_id: '+13105550188' });
+  expect(ping.buyers.filter(({ held }: { held: boolean }) => held)).toHaveLength(10);
+  const caller = { CallSid: `CAping${world.company.id}`, From: '+13105550188', To: on.own };
+  const { children } = await on.twiml(on.hook('voice'), { ...caller, CallStatus: 'ringing' });
+  expect(children.find(({ name }) => name === 'Dial')!.children).toHaveLength(10);
+  const used = await Promise.all(buyers.map(async (each) => (await on.counts(each))[3]));
+  expect(used.reduce((sum, one) => sum! + one!, 0)).toBe(10);
 });
 
 describe('dtmf_tones', () => {

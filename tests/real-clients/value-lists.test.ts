@@ -38,7 +38,7 @@ describe('a list of values', () => {
     const list = await made({ name: 'West coast', values: ['90001', ' 97201', '90001', ''] });
     expect(list).toMatchObject({ name: 'West coast', values_count: 2, in_use: false });
     const added = await on.ok('post', `value_lists/${list.id}/add_values`, {
-      values: ['97201', '98101', 'ABC'],
+      values: ['97201', 98101, 'ABC'],
     });
     expect(added).toMatchObject({ accepted: 3, added: 2, removed: 0 });
     expect(added.value_list.values_count).toBe(4);
