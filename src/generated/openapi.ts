@@ -19,7 +19,7 @@ export interface paths {
         put?: never;
         /**
          * Create a buyer
-         * @description Every field is optional. Omitted fields take their defaults, or the values of the buyer named in `copy_another_buyer`.
+         * @description Every field is optional. Omitted fields take their defaults, or with `copy_another_buyer` the values of another buyer.
          */
         post: operations["createBuyer"];
         delete?: never;
@@ -3112,6 +3112,10 @@ export interface components {
         RecordId: string;
         /** @description Ids or uuids of records; null or an empty list for none. */
         RecordIds: components["schemas"]["RecordId"][] | null;
+        /** @description A record by its id, its uuid or your own identifier of it. What is the id of one record and your identifier of another means the id. */
+        Reference: string;
+        /** @description Records by their ids, their uuids or your own identifiers of them. What is the id of one record and your identifier of another means the id. */
+        References: components["schemas"]["Reference"][] | null;
         /** @description Identifiers that you gave to buyers; null or an empty list for none. */
         UserBuyerIds: string[] | null;
         /**
@@ -3656,12 +3660,14 @@ export interface components {
             /** @description The users of that team, by e-mail address; the team is created if there is none. Replaces all current users. Addresses without an account are invited to collaborate. */
             team_users_emails?: components["schemas"]["UsersEmails"];
             /** @description The members of that team view only calls to these offers. Replaces all current ones; blank for calls to any offer. */
-            team_offer_ids?: components["schemas"]["RecordIds"];
+            team_offer_ids?: components["schemas"]["References"];
             serializer?: components["schemas"]["BuyerSerializer"];
         };
         BuyerCreate: components["schemas"]["BuyerFields"] & {
-            /** @description Id or uuid of a buyer whose settings are copied; the fields of this request take precedence. */
+            /** @description `true` copies the settings of the buyer that `copy_buyer_id` names; the fields of this request take precedence. `false`, `0` and blank copy nothing. Instead of `true` it may name that buyer itself, by id (not 1), uuid or `user_buyer_id`. */
             copy_another_buyer?: string;
+            /** @description The buyer whose settings `copy_another_buyer` copies. */
+            copy_buyer_id?: string | null;
         };
         BuyerUpdate: components["schemas"]["BuyerFields"] & {
             /** @description Sets the total counters back to 0. */
@@ -3948,11 +3954,11 @@ export interface components {
             reset_total_caps?: boolean;
             dial_buyers_type?: components["schemas"]["DialBuyersType"];
             /** @description The buyers of the group. Replaces all current ones. */
-            buyer_ids?: components["schemas"]["RecordIds"];
+            buyer_ids?: components["schemas"]["References"];
             /** @description Buyers to add. Buyers already in the group are left unchanged. */
-            add_buyer_ids?: components["schemas"]["RecordIds"];
+            add_buyer_ids?: components["schemas"]["References"];
             /** @description Buyers to remove. Buyers not in the group are ignored. */
-            remove_buyer_ids?: components["schemas"]["RecordIds"];
+            remove_buyer_ids?: components["schemas"]["References"];
             /** @description Buyers to add, by their `user_buyer_id`. */
             add_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
             /** @description Buyers to remove, by their `user_buyer_id`. */
@@ -4012,7 +4018,7 @@ export interface components {
             /** @description The users of that team, by e-mail address; the team is created if there is none. Replaces all current users. Addresses without an account are invited to collaborate. */
             team_users_emails?: components["schemas"]["UsersEmails"];
             /** @description The members of that team view only calls to these offers. Replaces all current ones; blank for calls to any offer. */
-            team_offer_ids?: components["schemas"]["RecordIds"];
+            team_offer_ids?: components["schemas"]["References"];
             /** @description Teams that are granted the group and its buyers. Replaces all current ones. */
             team_ids?: components["schemas"]["RecordIds"];
             /** @description Id or uuid of an offer that the teams of the group are granted access to. */
@@ -4304,19 +4310,19 @@ export interface components {
             /** @description Names of the columns of the file that is sent with the list, or of its failed import, which starts again with these names. */
             csv_headers?: components["schemas"]["CsvHeaders"];
             /** @description The buyers the list is attached to. Replaces all current ones. */
-            buyer_ids?: components["schemas"]["RecordIds"];
+            buyer_ids?: components["schemas"]["References"];
             /** @description Buyers to attach the list to. Buyers that already have it are left unchanged. */
-            add_buyer_ids?: components["schemas"]["RecordIds"];
+            add_buyer_ids?: components["schemas"]["References"];
             /** @description Buyers to detach the list from. Buyers without it are ignored. */
-            remove_buyer_ids?: components["schemas"]["RecordIds"];
+            remove_buyer_ids?: components["schemas"]["References"];
             /** @description Buyers to attach the list to, by their `user_buyer_id`. */
             add_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
             /** @description Buyers to detach the list from, by their `user_buyer_id`. */
             remove_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
             /** @description The offers the list is attached to. Replaces all current ones. */
-            offer_ids?: components["schemas"]["RecordIds"];
+            offer_ids?: components["schemas"]["References"];
             /** @description The schedules the list is attached to. Replaces all current ones. */
-            schedule_ids?: components["schemas"]["RecordIds"];
+            schedule_ids?: components["schemas"]["References"];
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["BuyerSuppressionSerializer"];
@@ -4629,11 +4635,11 @@ export interface components {
             /** @description Calls to a paused offer get its fallback. No lead of it becomes active: its leads are kept as `disabled`, and become active when it is unpaused. */
             paused?: boolean;
             /** @description The buyers that calls to the offer may go to. Replaces all current ones. */
-            buyer_ids?: components["schemas"]["RecordIds"];
+            buyer_ids?: components["schemas"]["References"];
             /** @description Buyers to add. Buyers already on the offer are left unchanged. */
-            add_buyer_ids?: components["schemas"]["RecordIds"];
+            add_buyer_ids?: components["schemas"]["References"];
             /** @description Buyers to remove. Buyers not on the offer are ignored. */
-            remove_buyer_ids?: components["schemas"]["RecordIds"];
+            remove_buyer_ids?: components["schemas"]["References"];
             /** @description Buyers to add, by their `user_buyer_id`. */
             add_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
             /** @description Buyers to remove, by their `user_buyer_id`. */
@@ -6940,9 +6946,9 @@ export interface components {
             /** @description Id or uuid of the agent's current status. */
             agent_status_id?: string;
             /** @description Call centers that the agent belongs to. Replaces all current ones. */
-            call_center_ids?: components["schemas"]["RecordIds"];
+            call_center_ids?: components["schemas"]["References"];
             /** @description Buyers that the agent takes calls for. Replaces all current ones. */
-            buyer_ids?: components["schemas"]["RecordIds"];
+            buyer_ids?: components["schemas"]["References"];
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentSerializer"];
@@ -6960,9 +6966,9 @@ export interface components {
             /** @description Id or uuid of the agent's current status. */
             agent_status_id?: string;
             /** @description Call centers that the agent belongs to. */
-            call_center_ids?: components["schemas"]["RecordIds"];
+            call_center_ids?: components["schemas"]["References"];
             /** @description Buyers that the agent takes calls for. */
-            buyer_ids?: components["schemas"]["RecordIds"];
+            buyer_ids?: components["schemas"]["References"];
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentSerializer"];
@@ -7116,11 +7122,11 @@ export interface components {
             /** @description Only agents in this status; null for any status. */
             agent_status_id?: string | null;
             /** @description Sent to the agents of these buyers. */
-            buyer_ids?: components["schemas"]["RecordIds"];
+            buyer_ids?: components["schemas"]["References"];
             /** @description Sent to the agents of the buyers in these groups. */
             buyer_group_ids?: components["schemas"]["RecordIds"];
             /** @description Sent to the agents of these call centers. */
-            call_center_ids?: components["schemas"]["RecordIds"];
+            call_center_ids?: components["schemas"]["References"];
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentMessageSerializer"];
@@ -7131,11 +7137,11 @@ export interface components {
             /** @description Only agents in this status; null for any status. */
             agent_status_id?: string | null;
             /** @description Sent to the agents of these buyers. */
-            buyer_ids?: components["schemas"]["RecordIds"];
+            buyer_ids?: components["schemas"]["References"];
             /** @description Sent to the agents of the buyers in these groups. */
             buyer_group_ids?: components["schemas"]["RecordIds"];
             /** @description Sent to the agents of these call centers. */
-            call_center_ids?: components["schemas"]["RecordIds"];
+            call_center_ids?: components["schemas"]["References"];
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentMessageSerializer"];
@@ -8746,11 +8752,11 @@ export interface components {
             /** @description May do everything with all records. */
             superuser?: boolean;
             /** @description Buyers granted to the team. Replaces all current ones. */
-            buyer_ids?: components["schemas"]["RecordIds"];
+            buyer_ids?: components["schemas"]["References"];
             /** @description Buyer groups granted to the team, together with the buyers in them. Replaces all current ones. */
             buyer_group_ids?: components["schemas"]["RecordIds"];
             /** @description Offers granted to the team. Replaces all current ones. A team without buyers and groups sees the calls and leads of its offers. A team that has some sees those that its buyers paid for; `all_offers` determines for which offers. */
-            offer_ids?: components["schemas"]["RecordIds"];
+            offer_ids?: components["schemas"]["References"];
             /** @description Whether a team with buyers sees the calls and leads they paid for at any offer, or only at the team's own offers. By default true until offers are granted. */
             all_offers?: boolean;
             /** @description The record's identifier in another system; it need not be unique. */
@@ -9436,11 +9442,11 @@ export interface components {
         /** @description By default `id`. */
         NumberOrder: components["schemas"]["PhoneNumberOrder"];
         /** @description Only numbers assigned to this offer. */
-        NumberOfOffer: components["schemas"]["RecordId"];
+        NumberOfOffer: components["schemas"]["Reference"];
         /** @description Only numbers assigned to this traffic source. */
-        NumberOfTrafficSource: components["schemas"]["RecordId"];
+        NumberOfTrafficSource: components["schemas"]["Reference"];
         /** @description Only numbers assigned to this buyer. */
-        NumberOfBuyer: components["schemas"]["RecordId"];
+        NumberOfBuyer: components["schemas"]["Reference"];
         /** @description Only numbers of this country. */
         NumberOfCountry: string;
         /** @description `true`: only toll-free numbers; `false`: only numbers that are not toll-free. */
@@ -9480,7 +9486,7 @@ export interface components {
         /** @description By default `id`. */
         ScheduleActionOrder: components["schemas"]["ScheduleActionOrder"];
         /** @description Only actions of this schedule, by id or uuid. */
-        ActionSchedule: components["schemas"]["RecordId"];
+        ActionSchedule: components["schemas"]["Reference"];
         /** @description `call_center_grid` adds foreign keys to the record; a call center has none beyond its columns. */
         CallCenterSerializer: components["schemas"]["CallCenterSerializer"];
         /** @description By default `id`. */
@@ -9500,7 +9506,7 @@ export interface components {
         /** @description Only records of this user, by id or uuid. */
         OfUser: components["schemas"]["RecordId"];
         /** @description Only agents of this call center, by id or uuid. */
-        OfCallCenter: components["schemas"]["RecordId"];
+        OfCallCenter: components["schemas"]["Reference"];
         /** @description Only records of this agent, by id or uuid. */
         OfAgent: components["schemas"]["RecordId"];
         /** @description `true`: only the agent whose credentials are used. Credentials that belong to no agent are refused with 422. */
@@ -9541,13 +9547,13 @@ export interface components {
         /** @description By default `id`. */
         LeadOrder: components["schemas"]["LeadOrder"];
         /** @description Only leads of this offer, by id or uuid. */
-        LeadOfferId: components["schemas"]["RecordId"];
+        LeadOfferId: components["schemas"]["Reference"];
         /** @description Only leads of this schedule, by id or uuid. */
-        LeadScheduleId: components["schemas"]["RecordId"];
+        LeadScheduleId: components["schemas"]["Reference"];
         /** @description Only leads of this traffic source, by id or uuid. */
-        LeadTrafficSourceId: components["schemas"]["RecordId"];
+        LeadTrafficSourceId: components["schemas"]["Reference"];
         /** @description Only leads of this buyer, by id or uuid. */
-        LeadBuyerId: components["schemas"]["RecordId"];
+        LeadBuyerId: components["schemas"]["Reference"];
         /** @description Only leads with this status. */
         LeadStatus: components["schemas"]["LeadStatus"];
         /** @description Only leads with this number, in any format. */
@@ -9608,9 +9614,9 @@ export interface components {
         /** @description Only records about this call, by id or uuid. */
         WebhookLogOfCall: components["schemas"]["RecordId"];
         /** @description Only records about this buyer, by id or uuid. */
-        WebhookLogOfBuyer: components["schemas"]["RecordId"];
+        WebhookLogOfBuyer: components["schemas"]["Reference"];
         /** @description Only records about this offer, by id or uuid. */
-        WebhookLogOfOffer: components["schemas"]["RecordId"];
+        WebhookLogOfOffer: components["schemas"]["Reference"];
         /** @description Only attempts that got this response status. */
         WebhookLogCode: number;
         /** @description `true`: only attempts that succeeded; `false`: only attempts that failed. */
@@ -9636,13 +9642,13 @@ export interface components {
         /** @description Only calls that ended at or before this time. */
         CallEndedAtTo: string;
         /** @description Only calls of this offer, by id or uuid. */
-        CallOfferId: components["schemas"]["RecordId"];
+        CallOfferId: components["schemas"]["Reference"];
         /** @description Only calls of this buyer, by id or uuid. */
-        CallBuyerId: components["schemas"]["RecordId"];
+        CallBuyerId: components["schemas"]["Reference"];
         /** @description Only calls of this traffic source, by id or uuid. */
-        CallTrafficSourceId: components["schemas"]["RecordId"];
+        CallTrafficSourceId: components["schemas"]["Reference"];
         /** @description Only calls of this schedule, by id or uuid. */
-        CallScheduleId: components["schemas"]["RecordId"];
+        CallScheduleId: components["schemas"]["Reference"];
         /** @description Only calls from or to this number of the company, by id or uuid. */
         CallNumberId: components["schemas"]["RecordId"];
         /** @description Only calls of this lead, by id or uuid. */
@@ -9674,13 +9680,13 @@ export interface components {
         /** @description What each row stands for. By default `offer`. */
         LeadReportCategory: components["schemas"]["LeadReportCategory"];
         /** @description Only what belongs to this offer, by id or uuid. */
-        ReportOfferId: components["schemas"]["RecordId"];
+        ReportOfferId: components["schemas"]["Reference"];
         /** @description Only the calls and attempts of this buyer, and the reasons it was skipped, by id or uuid. */
-        ReportCallBuyerId: components["schemas"]["RecordId"];
+        ReportCallBuyerId: components["schemas"]["Reference"];
         /** @description Only leads of this buyer, by id or uuid. */
-        ReportLeadBuyerId: components["schemas"]["RecordId"];
+        ReportLeadBuyerId: components["schemas"]["Reference"];
         /** @description Only what came from this traffic source, by id or uuid. */
-        ReportTrafficSourceId: components["schemas"]["RecordId"];
+        ReportTrafficSourceId: components["schemas"]["Reference"];
         /** @description uuid of the message or call, given to the carrier when it was sent or placed. */
         StepKey: string;
         /** @description uuid of the call, given to the carrier with the buyers it dials. */

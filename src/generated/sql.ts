@@ -589,19 +589,6 @@ export interface SqlTypes {
       lead_id: string | null;
     };
   };
-  'calls.find_filtered_records': {
-    params: {
-      company_id: number | string | bigint | null;
-      offer_id: string | null;
-      buyer_id: string | null;
-      traffic_source_id: string | null;
-    };
-    row: {
-      offer_id: string | null;
-      buyer_id: string | null;
-      traffic_source_id: string | null;
-    };
-  };
   'calls.find_placed_call': {
     params: {
       company_id: number | string | bigint | null;

@@ -99,8 +99,9 @@ async function readBody(
   { readBody, upload }: Pipeline,
 ): Promise<Upload | undefined> {
   if (!isMultipart(req)) return void (await readBody(req, res, is_known));
-  // The lead token may be a field of the form.
-  const is_read = isOpen(operation) || (operation.multipart && is_known);
+  // The token of a lead or an invitation may be a field of the form.
+  const has_token = isOpen(operation) || operation.credentials === 'invitation_token';
+  const is_read = has_token || (operation.multipart && is_known);
   return is_read ? upload(operation, req, res, is_known) : undefined;
 }
 

@@ -1,6 +1,6 @@
 import { facets, type Operation, type Schema } from '../contract';
 import { notFound } from '../errors';
-import { ianaName } from '../time/zone';
+import { ianaName, listedName } from '../time/zone';
 import { Faults } from './faults';
 import { isObject, properties, type Context } from './normalize-value';
 import { areStorable } from './well-formed';
@@ -36,7 +36,10 @@ export function normalize(
   const context = { faults: new Faults(), zone, unknown_fields: 0 };
   const schemas = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
   const names = otherNames(parameters.map((parameter) => [parameter.name, parameter]));
-  const fields = renamed(withoutBodysKeys(query, body, schemas), names);
+  const fields = withoutBlanks(
+    renamed(withoutBodysKeys(query, body, schemas), names),
+    schemas,
+  );
   return {
     // The first unknown parameter ends the check: their number does not matter.
     query: read(fields, { schemas, closed: false }, { ...context, place: 'query' }),
@@ -86,9 +89,23 @@ function renamed(
   );
 }
 
+const isBlank = (value: unknown): boolean =>
+  value === '' || (Array.isArray(value) && value.length > 0 && value.every(isBlank));
+
+/** A blank parameter of a query string is none: forms send the filters that nobody has filled in. */
+const withoutBlanks = (
+  query: Record<string, unknown>,
+  schemas: Record<string, Schema>,
+): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(query).filter(
+      ([key, value]) => !isBlank(value) || !Object.hasOwn(schemas, key.replace(/\[\]$/, '')),
+    ),
+  );
+
 function zoneOf(source: unknown): string | undefined {
   const name = isObject(source) ? source.time_zone : undefined;
-  return typeof name === 'string' ? ianaName(name) : undefined;
+  return typeof name === 'string' ? ianaName(listedName(name)) : undefined;
 }
 
 /** Without the keys that are in the body too: the body's win. */

@@ -1,14 +1,14 @@
 import type { Request, Response } from 'express';
-import type { Operation, OperationId } from '../contract';
+import type { Operation, OperationId, Schema } from '../contract';
 import { withContext } from '../db/tenant';
-import { requireVisibleReferences } from './access-scope';
+import { requireVisibleReferences, resolveFilters } from './access-scope';
 import type { Pipeline } from './adapt';
 import { accessScopeOf } from './auth/caller';
 import type { Authenticated } from './auth/scheme';
 import { problemFor } from './error-handler';
 import type { Faults } from './faults';
 import type { Call } from './handlers';
-import { mergeQueryAndBody, type Fields } from './merge';
+import { mergeQueryAndBody, moveQueryToBody, type Fields } from './merge';
 import { requireFieldPermissions } from './field-permissions';
 import { normalize } from './normalize';
 import { isMultipart, type Upload } from './upload';
@@ -30,11 +30,11 @@ export async function readCall(
 ): Promise<Call<OperationId>> {
   requireWellFormed(req.query, 'query');
   requireWellFormed(req.body, 'body');
-  const sent = operation.merged ? mergeQueryAndBody(req, operation) : fieldsOf(req);
+  const body_schema = isMultipart(req) ? operation.multipart : operation.body;
   const input = normalize(operation, {
-    ...sent,
+    ...sentBy(req, operation, body_schema),
     params: req.params as Record<string, string>,
-    body_schema: isMultipart(req) ? operation.multipart : operation.body,
+    body_schema,
   });
   Object.assign(req, { query: input.query, body: input.body });
   await validateAll(pipeline.validate, { operation, req, res, unreadable: input.faults });
@@ -45,12 +45,13 @@ export async function readCall(
   const company_db = pipeline.tenants.ofRequest(caller.company_id, purpose);
   const db = accessScope ? withContext(company_db, { accessScope }) : company_db;
   const params = req.openapi!.pathParams;
+  const query = await resolveFilters(db, operation, req.query);
   const named = { operation, params, body: req.body as unknown };
   await requireVisibleReferences(db, caller, named);
   await requireFieldPermissions(db, caller, named);
   return {
     params,
-    query: req.query,
+    query,
     body: req.body,
     upload,
     if_match: checksumOf(req.headers['if-match']),
@@ -60,6 +61,13 @@ export async function readCall(
     ip: req.ip ?? '',
     db,
   } as unknown as Call<OperationId>;
+}
+
+/** The query string and the body, each as far as the contract declares it. */
+function sentBy(req: Request, operation: Operation, schema: Schema | undefined): Fields {
+  if (operation.merged) return mergeQueryAndBody(req, operation);
+  if (operation.method !== 'put' || !schema) return fieldsOf(req);
+  return moveQueryToBody(req, fieldsOf(req), { operation, schema });
 }
 
 /** A blank `auth_token` is none, and the validator would refuse it. */
