@@ -33,6 +33,12 @@ function sourceOf({ copy_another_buyer: flag, copy_buyer_id: named }: Asked) {
   const sent = String(flag ?? '').trim();
   if (YES.test(sent) && named) return { reference: named, field: 'copy_buyer_id' };
   if (NO.test(sent) && (!named || sent !== '')) return undefined;
+  if (sent === '')
+    throw HttpProblem.field(
+      'copy_buyer_id',
+      'invalid_value',
+      'is only for requests with copy_another_buyer as true',
+    );
   if (YES.test(sent))
     throw HttpProblem.field(
       'copy_buyer_id',

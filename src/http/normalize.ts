@@ -36,10 +36,7 @@ export function normalize(
   const context = { faults: new Faults(), zone, unknown_fields: 0 };
   const schemas = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
   const names = otherNames(parameters.map((parameter) => [parameter.name, parameter]));
-  const fields = withoutBlanks(
-    renamed(withoutBodysKeys(query, body, schemas), names),
-    schemas,
-  );
+  const fields = withoutBlanks(renamed(withoutBodysKeys(query, body, schemas), names), schemas);
   return {
     // The first unknown parameter ends the check: their number does not matter.
     query: read(fields, { schemas, closed: false }, { ...context, place: 'query' }),

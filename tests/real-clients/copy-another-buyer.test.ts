@@ -57,7 +57,7 @@ describe('copy_another_buyer is a flag', () => {
 
   test('true without a buyer, and a buyer without true, are refused on the field', async () => {
     expect(await refusal({ copy_another_buyer: true })).toEqual([422, ['copy_buyer_id']]);
-    expect(await refusal({ copy_buyer_id: source.id })).toEqual([422, ['copy_another_buyer']]);
+    expect(await refusal({ copy_buyer_id: source.id })).toEqual([422, ['copy_buyer_id']]);
     expect(await refusal({ copy_another_buyer: true, copy_buyer_id: 999_999 })).toEqual([
       422,
       ['copy_buyer_id'],
