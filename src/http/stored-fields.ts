@@ -77,7 +77,10 @@ export function withoutStored(
     if (!column || (Object.hasOwn(stored, name) && isSame(sent, stored[name], column)))
       return !column;
     if (!writable.has(name) && !column['x-moving'])
-      faults.add(name, 'cannot be written, and is not what is stored; leave it out');
+      faults.add(
+        name,
+        'cannot be written, and is not what is stored: leave it out, or read the record again',
+      );
     return writable.has(name);
   });
   const problem = faults.problem();

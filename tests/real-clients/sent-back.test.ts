@@ -58,7 +58,8 @@ test('a group takes its limit of concurrency by either name', async () => {
     (await api('put', `buyer_groups/${group.id}`, { body })).body.buyer_group.concurrency_cap_limit;
   expect(await limitAfter({ concurrency_cap: 5 })).toBe(5);
   expect(await limitAfter({ concurrency_cap_limit: 6 })).toBe(6);
-  expect(await limitAfter({ ...group, concurrency_cap_limit: 7 })).toBe(7);
+  const shown = (await api('get', `buyer_groups/${group.id}`)).body.buyer_group;
+  expect(await limitAfter({ ...shown, concurrency_cap_limit: 7 })).toBe(7);
   expect(await limitAfter({ concurrency_cap_limit: null })).toBeNull();
 });
 
