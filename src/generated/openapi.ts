@@ -3241,7 +3241,7 @@ export interface components {
          */
         TrafficSourceSerializer: "traffic_source" | "traffic_source_grid" | "";
         /** @enum {string} */
-        TrafficSourceOrder: "id" | "name" | "user_traffic_source_id" | "created_at" | "updated_at";
+        TrafficSourceOrder: "id" | "name" | "user_traffic_source_id" | "created_at" | "updated_at" | "paused" | "last_call_at" | "calls_count";
         /**
          * @description Which columns the response has: `number`, the default, or `number_grid`, which adds foreign keys.
          * @enum {string}
@@ -4813,7 +4813,7 @@ export interface components {
          * @description Why a buyer does not get a call. When several reasons apply, the first in this order is given. `blacklisted`: the number is on the blacklist of the company, or blocked for the offer. `already_tried`: it was dialed for the same call before. `spacing`: the offer limits how often a buyer gets a call. `vetoed`: a pre-dial webhook refused it.
          * @enum {string}
          */
-        SkipReason: "blacklisted" | "offer_paused" | "offer_suppressed" | "already_tried" | "not_previous_buyer" | "paused" | "group_paused" | "closed" | "suppressed" | "filter_unmet" | "cap_reached" | "concurrency_full" | "duplicate_caller" | "spacing" | "no_number" | "vetoed";
+        SkipReason: "blacklisted" | "offer_paused" | "offer_suppressed" | "traffic_source_paused" | "already_tried" | "not_previous_buyer" | "paused" | "group_paused" | "closed" | "suppressed" | "filter_unmet" | "cap_reached" | "concurrency_full" | "duplicate_caller" | "spacing" | "no_number" | "vetoed";
         /** @description The facts behind the reason: `cap`, `used`, `limit` and `resets_at`; `opens_at`; `buyer_suppression_ids`; `filter`; `pays_again_at`; `next_call_at`; `previous_buyer_id`; `outgoing_webhook_id` and `veto`. */
         SkipDetails: {
             [key: string]: unknown;
@@ -6130,10 +6130,10 @@ export interface components {
             ping_id?: string | null;
         };
         /**
-         * @description `accepted`, or why nothing is available: no buyer can take the call now; the caller is on a suppression list of the offer, or of every buyer; the caller is on the company's blacklist; the caller's number is not possible; the offer or the endpoint is paused.
+         * @description `accepted`, or why nothing is available: no buyer can take the call now; the caller is on a suppression list of the offer, or of every buyer; the caller is on the company's blacklist; the caller's number is not possible; the offer, the endpoint or the traffic source is paused.
          * @enum {string}
          */
-        PingStatus: "accepted" | "no_buyer_available" | "caller_number_suppressed" | "caller_number_blacklisted" | "caller_number_invalid" | "offer_paused" | "webhook_paused";
+        PingStatus: "accepted" | "no_buyer_available" | "caller_number_suppressed" | "caller_number_blacklisted" | "caller_number_invalid" | "offer_paused" | "webhook_paused" | "traffic_source_paused";
         /** @description Why `success` is false, in words. Otherwise empty. */
         PingErrors: string[];
         PingBuyer: {
@@ -6246,8 +6246,8 @@ export interface components {
             metadata: components["schemas"]["RecordMetadata"];
         };
         TrafficSourceFields: {
-            /** @description Shown in lists, and as `traffic_source` with calls, numbers and endpoints. */
-            name?: string;
+            /** @description Shown in lists, and as `traffic_source` with calls, numbers and endpoints. Blank or omitted, it is made of first and last name, else of `company_name`, else of `email`, and follows them when they change. */
+            name?: string | null;
             /** @description Your own identifier for the traffic source. Unique. */
             user_traffic_source_id?: string | null;
             /**
@@ -6259,9 +6259,17 @@ export interface components {
             description?: string | null;
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
+            /** @description First name of the person. */
+            first_name?: string | null;
+            /** @description Last name of the person. */
+            last_name?: string | null;
+            /** @description Name of the company. */
+            company_name?: string | null;
+            /** @description While it is paused, its calls get no buyer but what the offer does without one, and its pings and posts are refused, with the reason `traffic_source_paused`. What sellers have reserved before is still connected. Its leads are still taken. */
+            paused?: boolean;
             serializer?: components["schemas"]["TrafficSourceSerializer"];
         };
-        TrafficSourceCreate: WithRequired<components["schemas"]["TrafficSourceFields"], "name"> & unknown;
+        TrafficSourceCreate: components["schemas"]["TrafficSourceFields"] & unknown;
         TrafficSourceUpdate: components["schemas"]["TrafficSourceFields"] & unknown;
         TrafficSource: {
             /**
@@ -6308,6 +6316,21 @@ export interface components {
             email?: string | null;
             /** @description A note for your own use. */
             description?: string | null;
+            /** @description First name of the person. */
+            first_name?: string | null;
+            /** @description Last name of the person. */
+            last_name?: string | null;
+            /** @description Name of the company. */
+            company_name?: string | null;
+            /** @description Whether it is paused. */
+            paused?: boolean;
+            /** @description When its last call began; null before the first. */
+            last_call_at?: components["schemas"]["Timestamp"];
+            /**
+             * Format: int64
+             * @description How many calls it has sent.
+             */
+            calls_count?: number;
         };
         TrafficSourceReply: {
             /** @description HTTP status of the response. */
