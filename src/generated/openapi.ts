@@ -4789,7 +4789,7 @@ export interface components {
         OfferPayout: {
             /**
              * Format: int64
-             * @description Id of the traffic source; null for all.
+             * @description Id of the traffic source; null for all. A request may also name it by uuid or `user_traffic_source_id`.
              */
             traffic_source_id?: number | null;
             /**

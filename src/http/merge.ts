@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import { facets, takesNothingElse, type Operation, type Schema } from '../contract';
 import { isObject } from './normalize-value';
+import { storedRecordOf } from './stored-fields';
 import { jsonIn } from './well-formed';
 
 /** What a request has in its query string and in its body. */
@@ -37,11 +38,14 @@ export function moveQueryToBody(
 ): Fields {
   const { body, query } = sent;
   if (body !== undefined && !isObject(body)) return sent;
-  const names = fieldNames(schema);
-  const parameters = new Set(operation.parameters.map(({ name }) => name));
+  const columns = Object.keys(storedRecordOf(operation)?.columns ?? {});
+  const names = new Set([...fieldNames(schema), ...columns]);
+  const parameters = new Set(['auth_token', ...operation.parameters.map(({ name }) => name)]);
+  const others = Object.keys(query).filter((key) => !parameters.has(bareName(key)));
+  if (others.length === 0) return sent;
+  // A field that is unknown is refused as such, rather than for the lack of a body.
   const isMoved = (key: string) => names.has(bareName(key)) && !parameters.has(bareName(key));
   const moved = Object.entries(query).filter(([key]) => isMoved(key));
-  if (moved.length === 0) return sent;
   req.headers['content-type'] ??= 'application/json';
   const own = new Set(Object.keys(body ?? {}).map(bareName));
   return {

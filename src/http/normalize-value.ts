@@ -66,6 +66,7 @@ function valueOf(sent: unknown, allowed: Facets, path: string, context: Context)
   if (Number.isSafeInteger(raw) && allowed.accepts.has('integer')) return String(raw);
   if (typeof raw === 'boolean' && allowed.accepts.has('boolean')) return String(raw);
   if (typeof raw !== 'string') return raw;
+  if (types.has('integer') && allowed.accepts.has('string') && !NUMBER.test(raw)) return raw;
   if ((types.has('integer') || types.has('number')) && !types.has('string'))
     return number(raw, types, path, context);
   if (allowed.words.size > 0) return allowed.words.get(raw.toLowerCase()) ?? raw;

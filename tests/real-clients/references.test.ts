@@ -169,6 +169,23 @@ describe('traffic_source_id=1000 of a client that knows only its own identifiers
     expect(await countOf('leads', { traffic_source_id: 1000 })).toBe(1);
   });
 
+  test('works in the payouts of an offer, whose answer has the id', async () => {
+    const payout = { payout_type: 'fixed', amount: 5, paid_for: 'buyer_conversion' };
+    const path = `offers/${fixture.ids.offers}`;
+    for (const traffic_source_id of [1000, '1000', await uuidOf('traffic_sources', source.id)]) {
+      const res = await api('put', path, { body: { payouts: [{ ...payout, traffic_source_id }] } });
+      expect([res.status, res.body.errors]).toEqual([200, {}]);
+      expect(res.body.offer.payouts[0].traffic_source_id).toBe(source.id);
+    }
+    const refused = await api('put', path, {
+      body: { payouts: [{ ...payout, traffic_source_id: 'nobody' }] },
+    });
+    expect([refused.status, Object.keys(refused.body.errors)]).toEqual([
+      422,
+      ['payouts.0.traffic_source_id'],
+    ]);
+  });
+
   test('works in pings', async () => {
     await api('post', 'inbound_webhooks', {
       body: {

@@ -54,6 +54,15 @@ describe('fields of a PUT in the query string', () => {
     expect(await put('buyer_ids=')).toEqual([]);
   });
 
+  test('may be all columns of a record as GET shows it', async () => {
+    const { id, uuid, name, created_at, tier } = await buyer({ name: 'Shown' });
+    const shown = { id, uuid, name, created_at, tier };
+    const same = await api('put', `buyers/${id}`, { query: shown });
+    expect([same.status, same.body.buyer.updated_at]).toEqual([200, created_at]);
+    const other = await api('put', `buyers/${id}`, { query: { ...shown, uuid: 'other' } });
+    expect([other.status, Object.keys(other.body.errors)]).toEqual([422, ['uuid']]);
+  });
+
   test('need the same permissions as in the body', async () => {
     const { id } = await buyer({});
     const auth = await world.credentials(world.company, ['buyers:update']);
