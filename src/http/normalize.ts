@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { facets, type Operation, type Schema } from '../contract';
 import { notFound } from '../errors';
 import { ianaName, listedName } from '../time/zone';
@@ -73,16 +74,23 @@ const otherNames = (named: Named[]): [string, string][] =>
     ]),
   );
 
-/** Other names that the contract accepts for a field become the field's own. */
+/**
+ * Other names that the contract accepts for a field become the field's own. One that says the same
+ * as the field's own name is left out; one that says something else stays, and is refused.
+ */
 function renamed(
   source: Record<string, unknown>,
   names: [string, string][],
 ): Record<string, unknown> {
-  const found = names.filter(([other, name]) => other in source && !(name in source));
+  const found = names.filter(([other]) => other in source);
   if (found.length === 0) return source;
   const byOther = new Map(found);
   return Object.fromEntries(
-    Object.entries(source).map(([key, value]) => [byOther.get(key) ?? key, value]),
+    Object.entries(source).flatMap(([key, value]) => {
+      const name = byOther.get(key) ?? key;
+      if (name === key || !(name in source)) return [[name, value]];
+      return isDeepStrictEqual(value, source[name]) ? [] : [[key, value]];
+    }),
   );
 }
 

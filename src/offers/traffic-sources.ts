@@ -20,6 +20,8 @@ export const projection = {
   fulltext: `lower(
     coalesce(t.name, '') || E'\\n' || coalesce(t.user_traffic_source_id, '')
     || E'\\n' || coalesce(t.email, '') || E'\\n' || coalesce(t.external_record_id, '')
+    || E'\\n' || coalesce(t.first_name, '') || E'\\n' || coalesce(t.last_name, '')
+    || E'\\n' || coalesce(t.company_name, '')
   )`,
   columns: {
     ...commonColumns('traffic_sources'),

@@ -61,6 +61,13 @@ test('a group takes its limit of concurrency by either name', async () => {
   const shown = (await api('get', `buyer_groups/${group.id}`)).body.buyer_group;
   expect(await limitAfter({ ...shown, concurrency_cap_limit: 7 })).toBe(7);
   expect(await limitAfter({ concurrency_cap_limit: null })).toBeNull();
+  expect(await limitAfter({ concurrency_cap: 8, concurrency_cap_limit: 8 })).toBe(8);
+  const body = { concurrency_cap: 8, concurrency_cap_limit: 9 };
+  const unclear = await api('put', `buyer_groups/${group.id}`, { body });
+  expect([unclear.status, Object.keys(unclear.body.errors)]).toEqual([
+    422,
+    ['concurrency_cap_limit'],
+  ]);
 });
 
 test('If-Match is asked also where nothing changes', async () => {

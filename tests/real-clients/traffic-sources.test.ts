@@ -39,6 +39,15 @@ describe('the names of a traffic source', () => {
     expect(source).toMatchObject({ ...names, ...calls, user_traffic_source_id: 'ada' });
   });
 
+  test('are searched by', async () => {
+    const { id } = await made({ name: 'X', last_name: 'Lovelace', company_name: 'Engines' });
+    for (const text of ['lovelace', 'ENGINES']) {
+      const { traffic_sources: found } = (await send('get', `traffic_sources?fulltext=${text}`))
+        .body;
+      expect(found.map((source: { id: number }) => source.id)).toEqual([id]);
+    }
+  });
+
   test('without any of them it is refused', async () => {
     const res = await send('post', 'traffic_sources', { description: 'Nobody' });
     expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['name']]);

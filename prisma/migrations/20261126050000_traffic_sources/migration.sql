@@ -24,3 +24,18 @@ INSERT INTO traffic_source_call_counts (company_id, traffic_source_id, slot, n, 
   FROM calls
   WHERE traffic_source_id IS NOT NULL AND deleted_at IS NULL
   GROUP BY company_id, traffic_source_id;
+
+-- Searches find the names of a source too.
+DROP INDEX traffic_sources_fulltext_idx;
+CREATE INDEX traffic_sources_fulltext_idx ON traffic_sources USING gin (
+  company_id,
+  (lower(
+    coalesce(name, '')
+    || E'\n' || coalesce(user_traffic_source_id, '')
+    || E'\n' || coalesce(email, '')
+    || E'\n' || coalesce(external_record_id, '')
+    || E'\n' || coalesce(first_name, '')
+    || E'\n' || coalesce(last_name, '')
+    || E'\n' || coalesce(company_name, '')
+  )) gin_trgm_ops
+) WHERE deleted_at IS NULL;
