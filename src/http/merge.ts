@@ -40,7 +40,8 @@ export function moveQueryToBody(
   if (body !== undefined && !isObject(body)) return sent;
   const columns = Object.keys(storedRecordOf(operation)?.columns ?? {});
   const names = new Set([...fieldNames(schema), ...columns]);
-  const parameters = new Set(['auth_token', ...operation.parameters.map(({ name }) => name)]);
+  const own_parameters = operation.parameters.filter(({ in: place }) => place === 'query');
+  const parameters = new Set(['auth_token', ...own_parameters.map(({ name }) => name)]);
   const others = Object.keys(query).filter((key) => !parameters.has(bareName(key)));
   if (others.length === 0) return sent;
   // A field that is unknown is refused as such, rather than for the lack of a body.
