@@ -293,6 +293,58 @@ CREATE CONSTRAINT TRIGGER call_counts_on_delete
   AFTER DELETE ON calls
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_call_kinds();
 
+-- Keeps how many calls a traffic source has sent, and when the last one came.
+CREATE OR REPLACE FUNCTION count_traffic_source_calls() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO traffic_source_call_counts (
+    company_id, traffic_source_id, slot, n, last_call_at
+  )
+    SELECT
+      x.company_id, x.traffic_source_id, pg_backend_pid() % 16, sum(x.n), max(x.called_at)
+    FROM (
+      SELECT
+        OLD.company_id AS company_id, OLD.traffic_source_id AS traffic_source_id,
+        -1 AS n, NULL::timestamptz AS called_at
+      WHERE OLD.id IS NOT NULL AND OLD.deleted_at IS NULL
+      UNION ALL
+      SELECT NEW.company_id, NEW.traffic_source_id, 1, NEW.created_at
+      WHERE NEW.id IS NOT NULL AND NEW.deleted_at IS NULL
+    ) x
+    -- The source is gone where a company is deleted.
+    JOIN traffic_sources s
+      ON s.company_id = x.company_id AND s.id = x.traffic_source_id
+    GROUP BY x.company_id, x.traffic_source_id
+    ORDER BY x.company_id, x.traffic_source_id
+    ON CONFLICT (company_id, traffic_source_id, slot) DO UPDATE SET
+      n = traffic_source_call_counts.n + excluded.n,
+      last_call_at = greatest(traffic_source_call_counts.last_call_at, excluded.last_call_at);
+  RETURN NULL;
+END $$;
+
+DROP TRIGGER IF EXISTS traffic_source_calls_on_insert ON calls;
+CREATE CONSTRAINT TRIGGER traffic_source_calls_on_insert
+  AFTER INSERT ON calls
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.traffic_source_id IS NOT NULL)
+  EXECUTE FUNCTION count_traffic_source_calls();
+
+DROP TRIGGER IF EXISTS traffic_source_calls_on_update ON calls;
+CREATE CONSTRAINT TRIGGER traffic_source_calls_on_update
+  AFTER UPDATE ON calls
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (
+    OLD.traffic_source_id IS DISTINCT FROM NEW.traffic_source_id
+    OR OLD.deleted_at IS DISTINCT FROM NEW.deleted_at
+  )
+  EXECUTE FUNCTION count_traffic_source_calls();
+
+DROP TRIGGER IF EXISTS traffic_source_calls_on_delete ON calls;
+CREATE CONSTRAINT TRIGGER traffic_source_calls_on_delete
+  AFTER DELETE ON calls
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (OLD.traffic_source_id IS NOT NULL)
+  EXECUTE FUNCTION count_traffic_source_calls();
+
 -- ---------------------------------------------------------------------------------------------
 -- What calls cost
 -- ---------------------------------------------------------------------------------------------

@@ -283,6 +283,9 @@ CREATE INDEX traffic_sources_fulltext_idx ON traffic_sources USING gin (
     || E'\n' || coalesce(user_traffic_source_id, '')
     || E'\n' || coalesce(email, '')
     || E'\n' || coalesce(external_record_id, '')
+    || E'\n' || coalesce(first_name, '')
+    || E'\n' || coalesce(last_name, '')
+    || E'\n' || coalesce(company_name, '')
   )) gin_trgm_ops
 ) WHERE deleted_at IS NULL;
 CREATE INDEX leads_fulltext_idx ON leads USING gin (

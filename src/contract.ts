@@ -170,11 +170,16 @@ function describe({ method, path, operation, shared, resolve }: Found): Operatio
   };
 }
 
-/** The bodies that an operation accepts: those declared, and those of x-also-accepts. */
-export const acceptedContent = ({ requestBody }: RawOperation): Content => ({
-  ...requestBody?.content,
-  ...requestBody?.['x-also-accepts'],
-});
+/**
+ * The bodies that an operation accepts: those declared, those of x-also-accepts, and where JSON and
+ * forms are accepted, forms of the other encoding too, without files.
+ */
+export function acceptedContent({ requestBody }: RawOperation): Content {
+  const stated: Content = { ...requestBody?.content, ...requestBody?.['x-also-accepts'] };
+  const form = stated['application/x-www-form-urlencoded'];
+  const both = form && stated['application/json'] && !stated['multipart/form-data'];
+  return both ? { ...stated, 'multipart/form-data': { schema: form.schema } } : stated;
+}
 
 /** How much a value may hold; undefined where its type has no such limit. */
 export interface Maxima {
@@ -205,11 +210,23 @@ export interface Facets {
   closed: boolean;
   /** Further JSON types that requests may use. */
   accepts: Set<string>;
+  /** The values of a closed list, by themselves in lower case. */
+  words: Map<string, string>;
 }
 
 /** Without a prototype: field names come from requests, and one may be "constructor". */
 const own = <T extends object>(properties: T | undefined): T =>
   Object.assign(Object.create(null) as T, properties);
+
+/** The words of a closed list in lower case; not those that differ from others by case alone. */
+function wordsOf(values: readonly unknown[] = []): Map<string, string> {
+  const words = values.filter((value): value is string => typeof value === 'string');
+  const lower = words.map((word) => word.toLowerCase());
+  const isOnly = (word: string) => lower.indexOf(word) === lower.lastIndexOf(word);
+  return new Map(
+    words.flatMap((word) => (isOnly(word.toLowerCase()) ? [[word.toLowerCase(), word]] : [])),
+  );
+}
 
 /** Collects the facets of schemas, and caches them by schema object. */
 export function facetsOf(contract: Contract): (schema: Schema) => Facets {
@@ -228,6 +245,7 @@ export function facetsOf(contract: Contract): (schema: Schema) => Facets {
       max: maximaOf(plain),
       closed: plain.additionalProperties === false || plain.unevaluatedProperties === false,
       accepts: new Set(plain['x-accepts']),
+      words: wordsOf(plain.enum),
     };
     cached.set(schema, facets);
     for (const part of [...(plain.allOf ?? []), ...(plain.oneOf ?? []), ...(plain.anyOf ?? [])]) {
@@ -235,6 +253,7 @@ export function facetsOf(contract: Contract): (schema: Schema) => Facets {
       more.types.forEach((type) => facets.types.add(type));
       more.formats.forEach((format) => facets.formats.add(format));
       more.accepts.forEach((type) => facets.accepts.add(type));
+      more.words.forEach((word, lower) => facets.words.set(lower, word));
       facets.items ??= more.items;
       facets.max = {
         length: facets.max.length ?? more.max.length,

@@ -80,10 +80,11 @@ interface Context extends Pick<Deps, 'queue' | 'authenticator'> {
 
 async function createBuyer(
   tx: Db,
-  { fields: { copy_another_buyer, ...body }, ...context }: Context & { fields: CreateFields },
+  { fields: sent, ...context }: Context & { fields: CreateFields },
 ): Promise<bigint> {
   const { caller, now } = context;
-  const copied = copy_another_buyer === undefined ? {} : await copyOf(tx, copy_another_buyer, now);
+  const { copy_another_buyer, copy_buyer_id, ...body } = sent;
+  const copied = await copyOf(tx, { copy_another_buyer, copy_buyer_id }, now);
   const fields: BuyerFields = { ...DEFAULTS, ...copied, ...body };
   const teams = await teamChanges(tx, 'buyer', { fields: body, caller });
   const lists = await suppressionsOf(tx, fields);

@@ -1,6 +1,7 @@
 import { contract, facets, type Schemas } from '../contract';
-import { findNamed, type Reference } from '../db/records';
+import { findNamed } from '../db/records';
 import type { Db } from '../db/tenant';
+import { HttpProblem } from '../errors';
 import { readRecord } from '../http/record';
 import { projection } from './buyers-columns';
 
@@ -22,12 +23,44 @@ const COPIED = writable.filter(
   (name) => readable.has(name) && !IDENTITY.has(name) && !name.startsWith('current_conversion_'),
 );
 
+type Asked = Pick<Schemas['BuyerCreate'], 'copy_another_buyer' | 'copy_buyer_id'>;
+
+const YES = /^(1|true|yes|on)$/i;
+const NO = /^(|0|false|no|off)$/i;
+
+/** Which buyer is to be copied, and the field that names it. Throws 422 where none is named. */
+function sourceOf({ copy_another_buyer: flag, copy_buyer_id: named }: Asked) {
+  const sent = String(flag ?? '').trim();
+  if (YES.test(sent) && named) return { reference: named, field: 'copy_buyer_id' };
+  if (NO.test(sent) && (!named || sent !== '')) return undefined;
+  if (sent === '')
+    throw HttpProblem.field(
+      'copy_buyer_id',
+      'invalid_value',
+      'is only for requests with copy_another_buyer as true',
+    );
+  if (YES.test(sent))
+    throw HttpProblem.field(
+      'copy_buyer_id',
+      'missing_field',
+      'must name the buyer to copy, as copy_another_buyer is true',
+    );
+  if (!named) return { reference: sent, field: 'copy_another_buyer' };
+  throw HttpProblem.field(
+    'copy_another_buyer',
+    'invalid_value',
+    'must be true to copy the buyer that copy_buyer_id names',
+  );
+}
+
 /**
- * The settings of another buyer, as fields of a request. Throws 422 on copy_another_buyer when
- * there is no such buyer.
+ * The settings of the buyer to copy, as fields of a request; none where none is to be copied.
+ * Throws 422 on the field that names no buyer.
  */
-export async function copyOf(db: Db, reference: Reference, now: Date): Promise<Fields> {
-  const id = await findNamed(db, 'buyers', { reference, field: 'copy_another_buyer' });
+export async function copyOf(db: Db, asked: Asked, now: Date): Promise<Fields> {
+  const source_buyer = sourceOf(asked);
+  if (!source_buyer) return {};
+  const id = await findNamed(db, 'buyers', source_buyer);
   const text = await readRecord({ db, now, projection }, String(id));
   const source = JSON.parse(text) as Schemas['Buyer'] & Record<string, unknown>;
   const copied = Object.fromEntries(

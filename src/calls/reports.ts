@@ -1,5 +1,5 @@
 import type { Schemas } from '../contract';
-import { identify, type Reference } from '../db/records';
+import type { Reference } from '../db/records';
 import type { BoundStatement } from '../db/statement';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
@@ -9,7 +9,6 @@ import { Json, type Csv } from '../http/reply';
 import { ianaName } from '../time/zone';
 import { CALL_REPORT, CALL_REPORT_CSV } from './queries/call-reports';
 import { LEAD_REPORT, LEAD_REPORT_CSV } from './queries/lead-reports';
-import { FIND_FILTERED } from './queries/report-filters';
 
 interface Query {
   created_at_from?: string;
@@ -68,7 +67,9 @@ async function report<T>(
     now: now.toISOString(),
     created_at_from: query.created_at_from ?? null,
     created_at_to: query.created_at_to ?? null,
-    ...(await filteredIds(db, query)),
+    offer_id: idOf(query.offer_id),
+    buyer_id: idOf(query.buyer_id),
+    traffic_source_id: idOf(query.traffic_source_id),
     scope_teams: db.accessScope ? teamsOf(db.accessScope.scope_teams) : null,
   };
   if (format === 'csv') {
@@ -84,25 +85,9 @@ async function report<T>(
   );
 }
 
+/** The pipeline has made ids of the references of filters. */
+const idOf = (reference: Reference | undefined): string | null =>
+  reference === undefined ? null : String(reference);
+
 /** The elements of an array as PostgreSQL writes it. */
 const teamsOf = (array: string): string[] => array.slice(1, -1).split(',').filter(Boolean);
-
-const FILTERS = ['offer_id', 'buyer_id', 'traffic_source_id'] as const;
-type FilterIds = Record<(typeof FILTERS)[number], string | null>;
-
-/** Matches no record. */
-const NO_ID = '0';
-
-/** The ids of the records that a report is limited to, by filter; null for filters not given. */
-async function filteredIds(db: Db, query: Query): Promise<FilterIds> {
-  const ids: FilterIds = { offer_id: null, buyer_id: null, traffic_source_id: null };
-  const uuids: FilterIds = { ...ids };
-  for (const name of FILTERS) {
-    const named = query[name] === undefined ? undefined : identify(query[name]);
-    if (named) (named.key === 'id' ? ids : uuids)[name] = named.value;
-  }
-  if (FILTERS.every((name) => uuids[name] === null)) return ids;
-  const [found] = await db.sql(FIND_FILTERED, uuids);
-  for (const name of FILTERS) if (uuids[name] !== null) ids[name] = found![name] ?? NO_ID;
-  return ids;
-}

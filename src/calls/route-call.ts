@@ -72,9 +72,11 @@ function reasonOf(
   return { reason: 'no_buyer_available', message: 'no buyer of the offer can take the call' };
 }
 
+const PAUSES = new Set<string>(['offer_paused', 'traffic_source_paused']);
+
 /** Callers on the blacklist or a suppression list get no fallback either. */
 function fallbackOf({ offer }: CallFacts, refused: Refused | undefined): Action {
-  if (refused && refused.reason !== 'offer_paused') return 'hang_up';
+  if (refused && !PAUSES.has(refused.reason)) return 'hang_up';
   return offer.fallback_type === 'hang_up' ? 'hang_up' : 'fallback';
 }
 

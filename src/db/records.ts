@@ -1,6 +1,6 @@
 import { HttpProblem, notFound } from '../errors';
 import { notVisible } from './access-scope';
-import { identify, type Reference, type Table } from './references';
+import { identify, OWN_KEYS, type Reference, type Table } from './references';
 import type { Db } from './tenant';
 
 // Records named by requests: found, or refused on the field that names them. The table is a
@@ -9,22 +9,13 @@ import type { Db } from './tenant';
 export { identify, type Reference, type Table } from './references';
 
 /**
- * Conditions of a list's filters that name records, by parameter, for the parameters of the query:
- * `{parameter}` is what the caller sent, an id or a uuid.
+ * Conditions of a list's filters that name records, by parameter, for the parameters of the query.
+ * Their values are ids, which the pipeline has made of what the caller sent.
  */
 export function byReference(query: object, tables: Record<string, Table>): Record<string, string> {
   const sent = query as Record<string, Reference | undefined>;
-  const conditions = Object.entries(tables).flatMap(([name, table]) => {
-    const named = sent[name] === undefined ? undefined : identify(sent[name]);
-    if (!named) return [];
-    const id =
-      named.key === 'id'
-        ? `{${name}}::bigint`
-        : `(SELECT r.id FROM ${table} r
-            WHERE r.company_id = {company_id} AND r.uuid = {${name}}::uuid)`;
-    return [[name, `t.${name} = ${id}`]];
-  });
-  return Object.fromEntries(conditions) as Record<string, string>;
+  const names = Object.keys(tables).filter((name) => sent[name] !== undefined);
+  return Object.fromEntries(names.map((name) => [name, `t.${name} = {${name}}::bigint`]));
 }
 
 /** Columns that can be read together with a lock, and their types. */
@@ -65,6 +56,57 @@ export async function findRecord(db: Db, table: Table, reference: Reference): Pr
   return BigInt(id);
 }
 
+/**
+ * Returns the references with an id in place of each that names a living record by the customer's
+ * own identifier alone.
+ */
+export async function withoutOwnKeys(
+  db: Pick<Db, 'company_id' | 'query'>,
+  table: Table,
+  references: readonly Reference[],
+): Promise<Reference[]> {
+  const key = OWN_KEYS[table];
+  if (!key || references.length === 0) return [...references];
+  const texts = references.map(String);
+  const named = references.map((reference) => identify(reference));
+  const valuesOf = (kind: 'id' | 'uuid') =>
+    named.flatMap((name) => (name?.key === kind ? name.value : []));
+  const rows = await db.query<Record<'id' | 'uuid' | 'own', string>>({
+    text: `SELECT id, uuid, ${key} AS own FROM ${table}
+      WHERE company_id = $1 AND deleted_at IS NULL
+        AND (${key} = ANY($2::text[]) OR id = ANY($3::bigint[]) OR uuid = ANY($4::uuid[]))`,
+    values: [db.company_id, texts, valuesOf('id'), valuesOf('uuid')],
+  });
+  const known = new Set(rows.flatMap(({ id, uuid }) => [id, uuid]));
+  const by_own = new Map(rows.map(({ id, own }) => [own, id]));
+  return references.map((reference, n) => {
+    const is_known = named[n] && known.has(named[n].value);
+    return is_known ? reference : (by_own.get(texts[n]!) ?? reference);
+  });
+}
+
+/**
+ * Returns the id of the record that a filter names, also of one that is deleted: what it had is
+ * still listed. Throws 422 on the field.
+ */
+export async function findFiltered(
+  db: Db,
+  table: Table,
+  { reference, field }: { reference: Reference; field: string },
+): Promise<string> {
+  const [living] = await withoutOwnKeys(db, table, [reference]);
+  const named = identify(living!);
+  const [found] = named
+    ? await db.query<{ id: string }>({
+        text: `SELECT id FROM ${table} WHERE ${named.sql}`,
+        values: [db.company_id, named.value],
+      })
+    : [];
+  const hidden = found ? await notVisible(db, table, [found.id]) : [];
+  if (!found || hidden.length > 0) throw unknownReferences(field, [String(reference)]);
+  return found.id;
+}
+
 async function findRow<Columns>(
   db: Db,
   reference: Reference,
@@ -88,16 +130,23 @@ export function findNamed(
   table: Table,
   { reference, field }: { reference: Reference; field: string },
 ): Promise<bigint> {
-  return findRecord(db, table, reference).catch((error: unknown) => {
-    throw error instanceof HttpProblem ? unknownReferences(field, [String(reference)]) : error;
-  });
+  const unless = (otherwise: () => Promise<bigint>) => (error: unknown) => {
+    if (!(error instanceof HttpProblem)) throw error;
+    return otherwise();
+  };
+  const refuse = () => Promise.reject(unknownReferences(field, [String(reference)]));
+  const byOwnKey = async () => {
+    const [found] = await withoutOwnKeys(db, table, [reference]);
+    return found === reference ? refuse() : findRecord(db, table, found!);
+  };
+  return findRecord(db, table, reference).catch(unless(byOwnKey)).catch(unless(refuse));
 }
 
 /**
  * Returns the ids of the living records that a field names, each once, ascending. Throws 422 on
  * `field`, naming each that does not exist or belongs to another company; with `lenient` those are
- * left out instead. The rows are locked while
- * the transaction lasts: against changes with SHARE, also against each other with UPDATE.
+ * left out instead. The rows are locked while the transaction lasts: against changes with SHARE, also
+ * against each other with UPDATE.
  */
 export async function resolveReferences(
   db: Db,
@@ -110,9 +159,25 @@ export async function resolveReferences(
   }: { field: string; lock?: 'SHARE' | 'UPDATE'; lenient?: boolean },
 ): Promise<bigint[]> {
   if (references.length === 0) return [];
-  const named = references.map((reference) => ({ reference, ...identify(reference) }));
+  const known = await withoutOwnKeys(db, table, references);
+  const { ids, missing } = await lockNamed(db, table, { references: known, lock });
+  if (missing.size > 0 && !lenient)
+    throw unknownReferences(
+      field,
+      references.flatMap((reference, n) => (missing.has(n) ? String(reference) : [])),
+    );
+  return ids;
+}
+
+/** Locks living records by id and uuid; `missing` are the indexes of references that name none. */
+async function lockNamed(
+  db: Db,
+  table: Table,
+  { references, lock }: { references: readonly Reference[]; lock: 'SHARE' | 'UPDATE' },
+): Promise<{ ids: bigint[]; missing: ReadonlySet<number> }> {
+  const named = references.map((reference) => identify(reference));
   const valuesOf = (kind: 'id' | 'uuid') =>
-    named.filter(({ key }) => key === kind).map(({ value }) => value);
+    named.flatMap((name) => (name?.key === kind ? name.value : []));
   const rows = await db.query<{ id: string; uuid: string }>({
     text: `SELECT id, uuid FROM ${table}
       WHERE company_id = $1 AND (id = ANY($2::bigint[]) OR uuid = ANY($3::uuid[]))
@@ -122,12 +187,16 @@ export async function resolveReferences(
   });
   const found = new Set(rows.flatMap(({ id, uuid }) => [id, uuid]));
   const hidden = new Set(await notVisible(db, table, references));
-  const isMissing = ({ reference, value }: (typeof named)[number]) =>
-    !value || !found.has(value) || hidden.has(reference);
-  const missing = named.filter(isMissing).map(({ reference }) => String(reference));
-  if (missing.length > 0 && !lenient) throw unknownReferences(field, missing);
-  const wanted = new Set(named.flatMap((one) => (isMissing(one) ? [] : one.value!)));
-  return rows.flatMap(({ id, uuid }) => (wanted.has(id) || wanted.has(uuid) ? BigInt(id) : []));
+  const missing = new Set(
+    references.flatMap((reference, n) =>
+      !named[n] || !found.has(named[n].value) || hidden.has(reference) ? n : [],
+    ),
+  );
+  const wanted = new Set(named.flatMap((name, n) => (missing.has(n) ? [] : name!.value)));
+  const ids = rows.flatMap(({ id, uuid }) =>
+    wanted.has(id) || wanted.has(uuid) ? BigInt(id) : [],
+  );
+  return { ids, missing };
 }
 
 const MAX_NAMED = 10;

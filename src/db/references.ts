@@ -1,4 +1,7 @@
-/** A record as a request names it: its id or its uuid, as a number or as text. */
+/**
+ * A record as a request names it: by its id or its uuid, as a number or as text, or by the
+ * customer's own identifier of it, which counts where the others name no record.
+ */
 export type Reference = string | number;
 
 const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
@@ -56,6 +59,16 @@ export type Table =
   | 'value_lists'
   | 'webhook_logs'
   | 'webhook_manual_fires';
+
+/** The column with the customer's own identifier, for tables that have one. */
+export const OWN_KEYS: Partial<Record<Table, string>> = {
+  buyer_fleets: 'user_fleet_id',
+  buyers: 'user_buyer_id',
+  call_centers: 'user_call_center_id',
+  offers: 'user_offer_id',
+  schedules: 'user_schedule_id',
+  traffic_sources: 'user_traffic_source_id',
+};
 
 /**
  * Whether a field names records to take away. What is not there is taken away already, so that such

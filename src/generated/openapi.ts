@@ -19,7 +19,7 @@ export interface paths {
         put?: never;
         /**
          * Create a buyer
-         * @description Every field is optional. Omitted fields take their defaults, or the values of the buyer named in `copy_another_buyer`.
+         * @description Every field is optional. Omitted fields take their defaults, or with `copy_another_buyer` the values of another buyer.
          */
         post: operations["createBuyer"];
         delete?: never;
@@ -3371,6 +3371,10 @@ export interface components {
         RecordId: string;
         /** @description Ids or uuids of records; null or an empty list for none. */
         RecordIds: components["schemas"]["RecordId"][] | null;
+        /** @description A record by its id, its uuid or your own identifier of it. What is the id of one record and your identifier of another means the id. */
+        Reference: string;
+        /** @description Records by their ids, their uuids or your own identifiers of them. What is the id of one record and your identifier of another means the id. */
+        References: components["schemas"]["Reference"][] | null;
         /** @description Identifiers that you gave to buyers; null or an empty list for none. */
         UserBuyerIds: string[] | null;
         /**
@@ -3503,7 +3507,7 @@ export interface components {
          */
         TrafficSourceSerializer: "traffic_source" | "traffic_source_grid" | "";
         /** @enum {string} */
-        TrafficSourceOrder: "id" | "name" | "user_traffic_source_id" | "created_at" | "updated_at";
+        TrafficSourceOrder: "id" | "name" | "user_traffic_source_id" | "created_at" | "updated_at" | "paused" | "last_call_at" | "calls_count";
         /**
          * @description Which columns the response has: `number`, the default, or `number_grid`, which adds foreign keys.
          * @enum {string}
@@ -3927,12 +3931,14 @@ export interface components {
             /** @description The users of that team, by e-mail address; the team is created if there is none. Replaces all current users. Addresses without an account are invited to collaborate. */
             team_users_emails?: components["schemas"]["UsersEmails"];
             /** @description The members of that team view only calls to these offers. Replaces all current ones; blank for calls to any offer. */
-            team_offer_ids?: components["schemas"]["RecordIds"];
+            team_offer_ids?: components["schemas"]["References"];
             serializer?: components["schemas"]["BuyerSerializer"];
         };
         BuyerCreate: components["schemas"]["BuyerFields"] & {
-            /** @description Id or uuid of a buyer whose settings are copied; the fields of this request take precedence. */
+            /** @description `true` copies the settings of the buyer that `copy_buyer_id` names; the fields of this request take precedence. `false`, `0` and blank copy nothing. Instead of `true` it may name that buyer itself, by id (not 1), uuid or `user_buyer_id`. */
             copy_another_buyer?: string;
+            /** @description The buyer whose settings `copy_another_buyer` copies. */
+            copy_buyer_id?: string | null;
         };
         BuyerUpdate: components["schemas"]["BuyerFields"] & {
             /** @description Sets the total counters back to 0. */
@@ -4219,11 +4225,11 @@ export interface components {
             reset_total_caps?: boolean;
             dial_buyers_type?: components["schemas"]["DialBuyersType"];
             /** @description The buyers of the group. Replaces all current ones. */
-            buyer_ids?: components["schemas"]["RecordIds"];
+            buyer_ids?: components["schemas"]["References"];
             /** @description Buyers to add. Buyers already in the group are left unchanged. */
-            add_buyer_ids?: components["schemas"]["RecordIds"];
+            add_buyer_ids?: components["schemas"]["References"];
             /** @description Buyers to remove. Buyers not in the group are ignored. */
-            remove_buyer_ids?: components["schemas"]["RecordIds"];
+            remove_buyer_ids?: components["schemas"]["References"];
             /** @description Buyers to add, by their `user_buyer_id`. */
             add_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
             /** @description Buyers to remove, by their `user_buyer_id`. */
@@ -4283,7 +4289,7 @@ export interface components {
             /** @description The users of that team, by e-mail address; the team is created if there is none. Replaces all current users. Addresses without an account are invited to collaborate. */
             team_users_emails?: components["schemas"]["UsersEmails"];
             /** @description The members of that team view only calls to these offers. Replaces all current ones; blank for calls to any offer. */
-            team_offer_ids?: components["schemas"]["RecordIds"];
+            team_offer_ids?: components["schemas"]["References"];
             /** @description Teams that are granted the group and its buyers. Replaces all current ones. */
             team_ids?: components["schemas"]["RecordIds"];
             /** @description Id or uuid of an offer that the teams of the group are granted access to. */
@@ -4690,19 +4696,19 @@ export interface components {
             /** @description Names of the columns of the file that is sent with the list, or of its failed import, which starts again with these names. */
             csv_headers?: components["schemas"]["CsvHeaders"];
             /** @description The buyers the list is attached to. Replaces all current ones. */
-            buyer_ids?: components["schemas"]["RecordIds"];
+            buyer_ids?: components["schemas"]["References"];
             /** @description Buyers to attach the list to. Buyers that already have it are left unchanged. */
-            add_buyer_ids?: components["schemas"]["RecordIds"];
+            add_buyer_ids?: components["schemas"]["References"];
             /** @description Buyers to detach the list from. Buyers without it are ignored. */
-            remove_buyer_ids?: components["schemas"]["RecordIds"];
+            remove_buyer_ids?: components["schemas"]["References"];
             /** @description Buyers to attach the list to, by their `user_buyer_id`. */
             add_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
             /** @description Buyers to detach the list from, by their `user_buyer_id`. */
             remove_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
             /** @description The offers the list is attached to. Replaces all current ones. */
-            offer_ids?: components["schemas"]["RecordIds"];
+            offer_ids?: components["schemas"]["References"];
             /** @description The schedules the list is attached to. Replaces all current ones. */
-            schedule_ids?: components["schemas"]["RecordIds"];
+            schedule_ids?: components["schemas"]["References"];
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["BuyerSuppressionSerializer"];
@@ -5015,11 +5021,11 @@ export interface components {
             /** @description Calls to a paused offer get its fallback. No lead of it becomes active: its leads are kept as `disabled`, and become active when it is unpaused. */
             paused?: boolean;
             /** @description The buyers that calls to the offer may go to. Replaces all current ones. */
-            buyer_ids?: components["schemas"]["RecordIds"];
+            buyer_ids?: components["schemas"]["References"];
             /** @description Buyers to add. Buyers already on the offer are left unchanged. */
-            add_buyer_ids?: components["schemas"]["RecordIds"];
+            add_buyer_ids?: components["schemas"]["References"];
             /** @description Buyers to remove. Buyers not on the offer are ignored. */
-            remove_buyer_ids?: components["schemas"]["RecordIds"];
+            remove_buyer_ids?: components["schemas"]["References"];
             /** @description Buyers to add, by their `user_buyer_id`. */
             add_user_buyer_ids?: components["schemas"]["UserBuyerIds"];
             /** @description Buyers to remove, by their `user_buyer_id`. */
@@ -5173,7 +5179,7 @@ export interface components {
         OfferPayout: {
             /**
              * Format: int64
-             * @description Id of the traffic source; null for all.
+             * @description Id of the traffic source; null for all. A request may also name it by uuid or `user_traffic_source_id`.
              */
             traffic_source_id?: number | null;
             /**
@@ -5197,7 +5203,7 @@ export interface components {
          * @description Why a buyer does not get a call. When several reasons apply, the first in this order is given. `blacklisted`: the number is on the blacklist of the company, or blocked for the offer. `already_tried`: it was dialed for the same call before. `spacing`: the offer limits how often a buyer gets a call. `vetoed`: a pre-dial webhook refused it. `not_rung`: its group is dialed all at once and has more buyers than the carrier rings at once; it rings in the next round.
          * @enum {string}
          */
-        SkipReason: "blacklisted" | "offer_paused" | "offer_suppressed" | "already_tried" | "not_previous_buyer" | "paused" | "group_paused" | "closed" | "suppressed" | "filter_unmet" | "cap_reached" | "concurrency_full" | "duplicate_caller" | "spacing" | "no_number" | "vetoed" | "not_rung";
+        SkipReason: "blacklisted" | "offer_paused" | "offer_suppressed" | "traffic_source_paused" | "already_tried" | "not_previous_buyer" | "paused" | "group_paused" | "closed" | "suppressed" | "filter_unmet" | "cap_reached" | "concurrency_full" | "duplicate_caller" | "spacing" | "no_number" | "vetoed" | "not_rung";
         /** @description The facts behind the reason: `cap`, `used`, `limit` and `resets_at`; `opens_at`; `buyer_suppression_ids`; `filter`; `pays_again_at`; `next_call_at`; `previous_buyer_id`; `outgoing_webhook_id` and `veto`; `max_legs` and `buyer_group_id`. */
         SkipDetails: {
             [key: string]: unknown;
@@ -6529,10 +6535,10 @@ export interface components {
             ping_id?: string | null;
         };
         /**
-         * @description `accepted`, or why nothing is available: no buyer can take the call now; the caller is on a suppression list of the offer, or of every buyer; the caller is on the company's blacklist; the caller's number is not possible; the offer or the endpoint is paused.
+         * @description `accepted`, or why nothing is available: no buyer can take the call now; the caller is on a suppression list of the offer, or of every buyer; the caller is on the company's blacklist; the caller's number is not possible; the offer, the endpoint or the traffic source is paused.
          * @enum {string}
          */
-        PingStatus: "accepted" | "no_buyer_available" | "caller_number_suppressed" | "caller_number_blacklisted" | "caller_number_invalid" | "offer_paused" | "webhook_paused";
+        PingStatus: "accepted" | "no_buyer_available" | "caller_number_suppressed" | "caller_number_blacklisted" | "caller_number_invalid" | "offer_paused" | "webhook_paused" | "traffic_source_paused";
         /** @description Why `success` is false, in words. Otherwise empty. */
         PingErrors: string[];
         PingBuyer: {
@@ -6645,8 +6651,8 @@ export interface components {
             metadata: components["schemas"]["RecordMetadata"];
         };
         TrafficSourceFields: {
-            /** @description Shown in lists, and as `traffic_source` with calls, numbers and endpoints. */
-            name?: string;
+            /** @description Shown in lists, and as `traffic_source` with calls, numbers and endpoints. Blank or omitted, it is made of first and last name, else of `company_name`, else of `email`, and follows them when they change. */
+            name?: string | null;
             /** @description Your own identifier for the traffic source. Unique. */
             user_traffic_source_id?: string | null;
             /**
@@ -6658,9 +6664,17 @@ export interface components {
             description?: string | null;
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
+            /** @description First name of the person. */
+            first_name?: string | null;
+            /** @description Last name of the person. */
+            last_name?: string | null;
+            /** @description Name of the company. */
+            company_name?: string | null;
+            /** @description While it is paused, its calls get no buyer but what the offer does without one, and its pings and posts are refused, with the reason `traffic_source_paused`. What sellers have reserved before is still connected. Its leads are still taken. */
+            paused?: boolean;
             serializer?: components["schemas"]["TrafficSourceSerializer"];
         };
-        TrafficSourceCreate: WithRequired<components["schemas"]["TrafficSourceFields"], "name"> & unknown;
+        TrafficSourceCreate: components["schemas"]["TrafficSourceFields"] & unknown;
         TrafficSourceUpdate: components["schemas"]["TrafficSourceFields"] & unknown;
         TrafficSource: {
             /**
@@ -6707,6 +6721,21 @@ export interface components {
             email?: string | null;
             /** @description A note for your own use. */
             description?: string | null;
+            /** @description First name of the person. */
+            first_name?: string | null;
+            /** @description Last name of the person. */
+            last_name?: string | null;
+            /** @description Name of the company. */
+            company_name?: string | null;
+            /** @description Whether it is paused. */
+            paused?: boolean;
+            /** @description When its last call began; null before the first. */
+            last_call_at?: components["schemas"]["Timestamp"];
+            /**
+             * Format: int64
+             * @description How many calls it has sent.
+             */
+            calls_count?: number;
         };
         TrafficSourceReply: {
             /** @description HTTP status of the response. */
@@ -7357,9 +7386,9 @@ export interface components {
             /** @description Id or uuid of the agent's current status. */
             agent_status_id?: string;
             /** @description Call centers that the agent belongs to. Replaces all current ones. */
-            call_center_ids?: components["schemas"]["RecordIds"];
+            call_center_ids?: components["schemas"]["References"];
             /** @description Buyers that the agent takes calls for. Replaces all current ones. */
-            buyer_ids?: components["schemas"]["RecordIds"];
+            buyer_ids?: components["schemas"]["References"];
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentSerializer"];
@@ -7377,9 +7406,9 @@ export interface components {
             /** @description Id or uuid of the agent's current status. */
             agent_status_id?: string;
             /** @description Call centers that the agent belongs to. */
-            call_center_ids?: components["schemas"]["RecordIds"];
+            call_center_ids?: components["schemas"]["References"];
             /** @description Buyers that the agent takes calls for. */
-            buyer_ids?: components["schemas"]["RecordIds"];
+            buyer_ids?: components["schemas"]["References"];
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentSerializer"];
@@ -7628,11 +7657,11 @@ export interface components {
             /** @description Only agents in this status; null for any status. */
             agent_status_id?: string | null;
             /** @description Sent to the agents of these buyers. */
-            buyer_ids?: components["schemas"]["RecordIds"];
+            buyer_ids?: components["schemas"]["References"];
             /** @description Sent to the agents of the buyers in these groups. */
             buyer_group_ids?: components["schemas"]["RecordIds"];
             /** @description Sent to the agents of these call centers. */
-            call_center_ids?: components["schemas"]["RecordIds"];
+            call_center_ids?: components["schemas"]["References"];
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentMessageSerializer"];
@@ -7643,11 +7672,11 @@ export interface components {
             /** @description Only agents in this status; null for any status. */
             agent_status_id?: string | null;
             /** @description Sent to the agents of these buyers. */
-            buyer_ids?: components["schemas"]["RecordIds"];
+            buyer_ids?: components["schemas"]["References"];
             /** @description Sent to the agents of the buyers in these groups. */
             buyer_group_ids?: components["schemas"]["RecordIds"];
             /** @description Sent to the agents of these call centers. */
-            call_center_ids?: components["schemas"]["RecordIds"];
+            call_center_ids?: components["schemas"]["References"];
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentMessageSerializer"];
@@ -9329,11 +9358,11 @@ export interface components {
             /** @description May do everything with all records. */
             superuser?: boolean;
             /** @description Buyers granted to the team. Replaces all current ones. */
-            buyer_ids?: components["schemas"]["RecordIds"];
+            buyer_ids?: components["schemas"]["References"];
             /** @description Buyer groups granted to the team, together with the buyers in them. Replaces all current ones. */
             buyer_group_ids?: components["schemas"]["RecordIds"];
             /** @description Offers granted to the team. Replaces all current ones. A team without buyers and groups sees the calls and leads of its offers. A team that has some sees those that its buyers paid for; `all_offers` determines for which offers. */
-            offer_ids?: components["schemas"]["RecordIds"];
+            offer_ids?: components["schemas"]["References"];
             /** @description Whether a team with buyers sees the calls and leads they paid for at any offer, or only at the team's own offers. By default true until offers are granted. */
             all_offers?: boolean;
             /** @description The record's identifier in another system; it need not be unique. */
@@ -10027,11 +10056,11 @@ export interface components {
         /** @description By default `id`. */
         NumberOrder: components["schemas"]["PhoneNumberOrder"];
         /** @description Only numbers assigned to this offer. */
-        NumberOfOffer: components["schemas"]["RecordId"];
+        NumberOfOffer: components["schemas"]["Reference"];
         /** @description Only numbers assigned to this traffic source. */
-        NumberOfTrafficSource: components["schemas"]["RecordId"];
+        NumberOfTrafficSource: components["schemas"]["Reference"];
         /** @description Only numbers assigned to this buyer. */
-        NumberOfBuyer: components["schemas"]["RecordId"];
+        NumberOfBuyer: components["schemas"]["Reference"];
         /** @description Only numbers of this country. */
         NumberOfCountry: string;
         /** @description `true`: only toll-free numbers; `false`: only numbers that are not toll-free. */
@@ -10071,7 +10100,7 @@ export interface components {
         /** @description By default `id`. */
         ScheduleActionOrder: components["schemas"]["ScheduleActionOrder"];
         /** @description Only actions of this schedule, by id or uuid. */
-        ActionSchedule: components["schemas"]["RecordId"];
+        ActionSchedule: components["schemas"]["Reference"];
         /** @description `call_center_grid` adds foreign keys to the record; a call center has none beyond its columns. */
         CallCenterSerializer: components["schemas"]["CallCenterSerializer"];
         /** @description By default `id`. */
@@ -10095,7 +10124,7 @@ export interface components {
         /** @description Only records of this user, by id or uuid. */
         OfUser: components["schemas"]["RecordId"];
         /** @description Only agents of this call center, by id or uuid. */
-        OfCallCenter: components["schemas"]["RecordId"];
+        OfCallCenter: components["schemas"]["Reference"];
         /** @description Only records of this agent, by id or uuid. */
         OfAgent: components["schemas"]["RecordId"];
         /** @description `true`: only the agent whose credentials are used. Credentials that belong to no agent are refused with 422. */
@@ -10136,13 +10165,13 @@ export interface components {
         /** @description By default `id`. */
         LeadOrder: components["schemas"]["LeadOrder"];
         /** @description Only leads of this offer, by id or uuid. */
-        LeadOfferId: components["schemas"]["RecordId"];
+        LeadOfferId: components["schemas"]["Reference"];
         /** @description Only leads of this schedule, by id or uuid. */
-        LeadScheduleId: components["schemas"]["RecordId"];
+        LeadScheduleId: components["schemas"]["Reference"];
         /** @description Only leads of this traffic source, by id or uuid. */
-        LeadTrafficSourceId: components["schemas"]["RecordId"];
+        LeadTrafficSourceId: components["schemas"]["Reference"];
         /** @description Only leads of this buyer, by id or uuid. */
-        LeadBuyerId: components["schemas"]["RecordId"];
+        LeadBuyerId: components["schemas"]["Reference"];
         /** @description Only leads with this status. */
         LeadStatus: components["schemas"]["LeadStatus"];
         /** @description Only leads with this number, in any format. */
@@ -10203,9 +10232,9 @@ export interface components {
         /** @description Only records about this call, by id or uuid. */
         WebhookLogOfCall: components["schemas"]["RecordId"];
         /** @description Only records about this buyer, by id or uuid. */
-        WebhookLogOfBuyer: components["schemas"]["RecordId"];
+        WebhookLogOfBuyer: components["schemas"]["Reference"];
         /** @description Only records about this offer, by id or uuid. */
-        WebhookLogOfOffer: components["schemas"]["RecordId"];
+        WebhookLogOfOffer: components["schemas"]["Reference"];
         /** @description Only attempts that got this response status. */
         WebhookLogCode: number;
         /** @description `true`: only attempts that succeeded; `false`: only attempts that failed. */
@@ -10231,13 +10260,13 @@ export interface components {
         /** @description Only calls that ended at or before this time. */
         CallEndedAtTo: string;
         /** @description Only calls of this offer, by id or uuid. */
-        CallOfferId: components["schemas"]["RecordId"];
+        CallOfferId: components["schemas"]["Reference"];
         /** @description Only calls of this buyer, by id or uuid. */
-        CallBuyerId: components["schemas"]["RecordId"];
+        CallBuyerId: components["schemas"]["Reference"];
         /** @description Only calls of this traffic source, by id or uuid. */
-        CallTrafficSourceId: components["schemas"]["RecordId"];
+        CallTrafficSourceId: components["schemas"]["Reference"];
         /** @description Only calls of this schedule, by id or uuid. */
-        CallScheduleId: components["schemas"]["RecordId"];
+        CallScheduleId: components["schemas"]["Reference"];
         /** @description Only calls from or to this number of the company, by id or uuid. */
         CallNumberId: components["schemas"]["RecordId"];
         /** @description Only calls whose id is this one or a higher one. */
@@ -10273,13 +10302,13 @@ export interface components {
         /** @description What each row stands for. By default `offer`. */
         LeadReportCategory: components["schemas"]["LeadReportCategory"];
         /** @description Only what belongs to this offer, by id or uuid. */
-        ReportOfferId: components["schemas"]["RecordId"];
+        ReportOfferId: components["schemas"]["Reference"];
         /** @description Only the calls and attempts of this buyer, and the reasons it was skipped, by id or uuid. */
-        ReportCallBuyerId: components["schemas"]["RecordId"];
+        ReportCallBuyerId: components["schemas"]["Reference"];
         /** @description Only leads of this buyer, by id or uuid. */
-        ReportLeadBuyerId: components["schemas"]["RecordId"];
+        ReportLeadBuyerId: components["schemas"]["Reference"];
         /** @description Only what came from this traffic source, by id or uuid. */
-        ReportTrafficSourceId: components["schemas"]["RecordId"];
+        ReportTrafficSourceId: components["schemas"]["Reference"];
         /** @description uuid of the message or call, given to the carrier when it was sent or placed. */
         StepKey: string;
         /** @description uuid of the call, given to the carrier with the buyers it dials. */

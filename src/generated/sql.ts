@@ -689,19 +689,6 @@ export interface SqlTypes {
       keys: string[];
     };
   };
-  'calls.find_filtered_records': {
-    params: {
-      company_id: number | string | bigint | null;
-      offer_id: string | null;
-      buyer_id: string | null;
-      traffic_source_id: string | null;
-    };
-    row: {
-      offer_id: string | null;
-      buyer_id: string | null;
-      traffic_source_id: string | null;
-    };
-  };
   'calls.find_leg_of_attempt': {
     params: {
       company_id: number | string | bigint | null;
@@ -2374,6 +2361,15 @@ export interface SqlTypes {
       name: string | null;
       id: number | string | bigint | null;
       uuid: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'offers.is_source_paused': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
     };
     row: {
       id: string;

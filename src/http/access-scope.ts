@@ -1,5 +1,11 @@
 import { contract, facets, type Operation, type Schema } from '../contract';
-import { unknownReferences, type Reference, type Table } from '../db/records';
+import {
+  findFiltered,
+  unknownReferences,
+  withoutOwnKeys,
+  type Reference,
+  type Table,
+} from '../db/records';
 import { notVisible, notWhole } from '../db/access-scope';
 import { isRemoval, telephoneOf } from '../db/references';
 import { withContext, type Db } from '../db/tenant';
@@ -45,13 +51,35 @@ export async function requireVisibleReferences(
     if ((await notVisible(db, table, references, key)).length > 0) throw notFound();
   const schema = operation.multipart && !operation.body ? operation.multipart : operation.body;
   const in_body = schema ? namedIn(schema, body) : [];
-  for (const { field, table, key, references } of in_body) {
+  for (const named of in_body) {
+    const { field, table, key, references: sent } = named;
     if (isRemoval(field)) continue;
+    const references = key === 'id' ? await withoutOwnKeys(db, table, sent) : sent;
+    named.references = references;
     const missing = await notVisible(db, table, references, key);
     if (missing.length > 0) throw unknownReferences(field, missing.map(String));
   }
   for (const named of [...in_path, ...in_body])
     if (operation.shared.includes(named.field)) await requireWhole(db, caller, named);
+}
+
+/**
+ * The query with the id in place of each reference of a filter. Throws 422 for one that names no
+ * record that the caller may see: a list would only be empty.
+ */
+export async function resolveFilters(
+  db: Db,
+  { parameters }: Pick<Operation, 'parameters'>,
+  query: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const resolved = { ...query };
+  for (const { name: field, in: place, schema } of parameters) {
+    const table = contract.resolve(schema)['x-reference'] as Table | undefined;
+    const reference = place === 'query' ? query[field] : undefined;
+    if (!table || typeof reference !== 'string') continue;
+    resolved[field] = await findFiltered(db, table, { reference, field });
+  }
+  return resolved;
 }
 
 /** The table of the records of an operation's path. */

@@ -15,6 +15,7 @@ import type { RateLimits } from './rate-limits';
 import { requireSmallBody, type BodyReader } from './read-body';
 import { readCall } from './read-call';
 import { sendJson, sendReply } from './send-reply';
+import { unchangedReply } from './stored-fields';
 import { digestOf, isMultipart, type Upload, type Uploader } from './upload';
 import type { Validator } from './validate';
 
@@ -42,7 +43,7 @@ export type AnyHandler = (call: Call<OperationId>) => Promise<unknown>;
  */
 export function adapt(
   operation: Operation,
-  handler: AnyHandler,
+  { handler, show }: { handler: AnyHandler; show: AnyHandler | undefined },
   pipeline: Pipeline,
 ): RequestHandler {
   return async (req, res) => {
@@ -51,7 +52,10 @@ export function adapt(
     if (operation.effect && req.method === 'HEAD') throw headNotAllowed(operation);
     const { sender, upload } = await receive({ operation, req, res }, pipeline);
     try {
-      const call = await readCall({ operation, req, res, upload, sender }, pipeline);
+      const received = { operation, show, req, res, upload, sender };
+      const { call, unchanged } = await readCall(received, pipeline);
+      if (unchanged && show)
+        return await sendReply(req, res, operation.status, await showUnchanged(show, call));
       await runAndReply({ operation, handler, req, res, call }, pipeline);
     } finally {
       if (upload) await rm(upload.path, { force: true });
@@ -99,8 +103,9 @@ async function readBody(
   { readBody, upload }: Pipeline,
 ): Promise<Upload | undefined> {
   if (!isMultipart(req)) return void (await readBody(req, res, is_known));
-  // The lead token may be a field of the form.
-  const is_read = isOpen(operation) || (operation.multipart && is_known);
+  // The token of a lead or an invitation may be a field of the form.
+  const has_token = isOpen(operation) || operation.credentials === 'invitation_token';
+  const is_read = has_token || (operation.multipart && is_known);
   return is_read ? upload(operation, req, res, is_known) : undefined;
 }
 
@@ -115,6 +120,19 @@ const headNotAllowed = ({ method }: Operation): HttpProblem =>
     'HEAD is not allowed here: the operation changes something.',
     { headers: { Allow: method.toUpperCase() } },
   );
+
+/** The reply of a PUT that changes nothing: the record as it is, and no entry in the change log. */
+async function showUnchanged(show: AnyHandler, call: Call<OperationId>): Promise<unknown> {
+  const { query, body } = call as { query: Serialized; body: Serialized };
+  const serializer = body.serializer ?? query.serializer;
+  const shown = { ...call, query: serializer === undefined ? {} : { serializer } };
+  const reply = await show({ ...shown, if_none_match: undefined } as Call<OperationId>);
+  return unchangedReply(reply, call.if_match);
+}
+
+interface Serialized {
+  serializer?: string;
+}
 
 interface Run {
   operation: Operation;

@@ -3,6 +3,7 @@ import { BASE_PATH, contract, type Operation } from '../contract';
 import { HttpProblem } from '../errors';
 import { adapt, type AnyHandler, type Pipeline } from './adapt';
 import type { Handlers } from './handlers';
+import { storedRecordOf } from './stored-fields';
 
 /**
  * Mounts every operation of the contract on its handler: method, path, scope and status of success
@@ -19,8 +20,11 @@ export function bind(
   const resources = new Set(
     operations.map(({ path }) => path.slice(BASE_PATH.length).split('/')[1]),
   );
-  const handle = (operation: Operation) =>
-    adapt(operation, handlerOf(operation, handlers), pipeline);
+  const handle = (operation: Operation) => {
+    const shown = operation.method === 'put' ? storedRecordOf(operation)?.show : undefined;
+    const show = shown && handlerOf(shown, handlers);
+    return adapt(operation, { handler: handlerOf(operation, handlers), show }, pipeline);
+  };
   for (const resource of resources) {
     const prefix = `${BASE_PATH}/${resource}`;
     const own = operations.filter(({ path }) => `${path}/`.startsWith(`${prefix}/`));

@@ -78,7 +78,7 @@ function parametersOf(operation: Operation): Map<string, Shown> {
     const { name, schema } = parameter;
     shown.set(`${parameter.in} ${name}`, name === 'columns' ? COLUMNS : shownBy(schema));
   }
-  if (operation.merged && operation.body)
+  if ((operation.merged || operation.method === 'put') && operation.body)
     for (const [field, schema] of Object.entries(facets(operation.body).properties))
       shown.set(field, shownBy(schema));
   cached.set(operation, shown);

@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import { facets, takesNothingElse, type Operation, type Schema } from '../contract';
 import { isObject } from './normalize-value';
+import { storedRecordOf } from './stored-fields';
 import { jsonIn } from './well-formed';
 
 /** What a request has in its query string and in its body. */
@@ -25,6 +26,45 @@ export function mergeQueryAndBody(req: Request, operation: Operation): Fields {
   if (!data || !operation.body) return { query: {}, body: sent };
   return { query: {}, body: liftFields(operation.body, data, sent) };
 }
+
+/**
+ * The fields of the body that are in the query string become fields of the body, whose own win. For
+ * operations whose query string has parameters of its own too.
+ */
+export function moveQueryToBody(
+  req: Request,
+  sent: Fields,
+  { operation, schema }: { operation: Operation; schema: Schema },
+): Fields {
+  const { body, query } = sent;
+  if (body !== undefined && !isObject(body)) return sent;
+  const columns = Object.keys(storedRecordOf(operation)?.columns ?? {});
+  const names = new Set([...fieldNames(schema), ...columns]);
+  const own_parameters = operation.parameters.filter(({ in: place }) => place === 'query');
+  const parameters = new Set(['auth_token', ...own_parameters.map(({ name }) => name)]);
+  const others = Object.keys(query).filter((key) => !parameters.has(bareName(key)));
+  if (others.length === 0) return sent;
+  // A field that is unknown is refused as such, rather than for the lack of a body.
+  const isMoved = (key: string) => names.has(bareName(key)) && !parameters.has(bareName(key));
+  const moved = Object.entries(query).filter(([key]) => isMoved(key));
+  req.headers['content-type'] ??= 'application/json';
+  const own = new Set(Object.keys(body ?? {}).map(bareName));
+  return {
+    query: Object.fromEntries(Object.entries(query).filter(([key]) => !isMoved(key))),
+    body: { ...Object.fromEntries(moved.filter(([key]) => !own.has(bareName(key)))), ...body },
+  };
+}
+
+/** `key[]` is another spelling of a list called `key`. */
+const bareName = (key: string): string => (key.endsWith('[]') ? key.slice(0, -2) : key);
+
+const fieldNames = (schema: Schema): Set<string> =>
+  new Set(
+    Object.entries(facets(schema).properties).flatMap(([name, field]) => [
+      name,
+      ...(field['x-other-names'] ?? []),
+    ]),
+  );
 
 /** Fields that `data` may have too, as data of the lead: they stay there. */
 const OF_DATA = new Set(['data', 'time_zone', 'serializer']);

@@ -1,5 +1,5 @@
 import { facets, type Facets, type Schema } from '../contract';
-import { parseInstant } from '../time/zone';
+import { listedName, parseInstant } from '../time/zone';
 import { parsePair, splitPairs } from '../tokens/filters';
 import type { Faults } from './faults';
 import { jsonIn } from './well-formed';
@@ -54,8 +54,9 @@ function unknownField(raw: unknown, context: Context): unknown {
  * A value in its declared type; undefined, with a fault, for one that holds more than is allowed:
  * nothing else looks at it, neither a pattern nor the validator.
  */
-function valueOf(raw: unknown, allowed: Facets, path: string, context: Context): unknown {
+function valueOf(sent: unknown, allowed: Facets, path: string, context: Context): unknown {
   const { types, formats } = allowed;
+  const raw = allowed.accepts.has('array') ? textOfList(sent, path) : sent;
   if (raw === '' && (types.has('null') || allowed.accepts.has('null'))) return null;
   if (types.has('array')) return list(raw, allowed, path, context);
   if (types.has('object')) return object(raw, allowed, path, context);
@@ -63,15 +64,27 @@ function valueOf(raw: unknown, allowed: Facets, path: string, context: Context):
     return tooMuch(context, path, `${allowed.max.length ?? MAX_LENGTH} characters`);
   if (types.has('boolean')) return boolean(raw, path, context);
   if (Number.isSafeInteger(raw) && allowed.accepts.has('integer')) return String(raw);
+  if (typeof raw === 'boolean' && allowed.accepts.has('boolean')) return String(raw);
   if (typeof raw !== 'string') return raw;
+  if (types.has('integer') && allowed.accepts.has('string') && !NUMBER.test(raw)) return raw;
   if ((types.has('integer') || types.has('number')) && !types.has('string'))
     return number(raw, types, path, context);
+  if (allowed.words.size > 0) return allowed.words.get(raw.toLowerCase()) ?? raw;
+  if (formats.has('time-zone')) return listedName(raw);
+  if (formats.has('country')) return raw.toUpperCase();
   if (formats.has('date-time')) return instant(raw, path, context);
   // A plus sign in a query string arrives as a space. Ten digits after a space are a national
   // number: a list may have a space after its comma.
   if (formats.has('telephone')) return raw.replace(/^ (?=\d{11,15}$)/, '+').trim();
   if (formats.has('call-destination')) return raw.replace(/^ (?=\d)/, '+');
   return raw;
+}
+
+/** A list, or the JSON of one, as the text with commas that stands for it. */
+function textOfList(raw: unknown, path: string): unknown {
+  const listed = typeof raw === 'string' && /^\s*\[/.test(raw) ? jsonIn(raw, path) : raw;
+  const is_list = Array.isArray(listed) && listed.every((entry) => typeof entry === 'string');
+  return is_list ? listed.join(',') : raw;
 }
 
 /** A file has a limit of its own. */
@@ -124,7 +137,7 @@ function list(raw: unknown, allowed: Facets, path: string, context: Context): un
   const most_chars = limit * ((inner?.max.length ?? MAX_LENGTH) + 2);
   if (typeof raw === 'string' && raw.length > most_chars)
     return tooMuch(context, path, `${most_chars} characters`);
-  const entries = spread(raw, inner, limit);
+  const entries = spread(raw, inner, { limit, path });
   if (!Array.isArray(entries)) return notList(raw, entries, { types, path, context });
   if (entries.length > limit) return tooMuch(context, path, `${limit} items`);
   if (!inner) return entries;
@@ -150,9 +163,15 @@ function notList(
  * A list as an array: from JSON, from `key[0]=…`, or from one string of parts. Of these, no more
  * are read than are needed to see that they are too many.
  */
-function spread(raw: unknown, inner: Facets | undefined, limit: number): unknown {
+function spread(
+  raw: unknown,
+  inner: Facets | undefined,
+  { limit, path }: { limit: number; path: string },
+): unknown {
   if (raw === '') return [];
   if (typeof raw === 'string') {
+    const listed = /^\s*\[/.test(raw) ? jsonIn(raw, path) : undefined;
+    if (Array.isArray(listed)) return listed;
     const formats = [...(inner?.formats ?? [])];
     if (formats.some((format) => format.startsWith('token-'))) return splitPairs(raw);
     const parts = raw.split(',', limit + 1);

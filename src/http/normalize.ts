@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { facets, type Operation, type Schema } from '../contract';
 import { notFound } from '../errors';
-import { ianaName } from '../time/zone';
+import { ianaName, listedName } from '../time/zone';
 import { Faults } from './faults';
 import { isObject, properties, type Context } from './normalize-value';
 import { areStorable } from './well-formed';
@@ -36,7 +37,7 @@ export function normalize(
   const context = { faults: new Faults(), zone, unknown_fields: 0 };
   const schemas = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
   const names = otherNames(parameters.map((parameter) => [parameter.name, parameter]));
-  const fields = renamed(withoutBodysKeys(query, body, schemas), names);
+  const fields = withoutBlanks(renamed(withoutBodysKeys(query, body, schemas), names), schemas);
   return {
     // The first unknown parameter ends the check: their number does not matter.
     query: read(fields, { schemas, closed: false }, { ...context, place: 'query' }),
@@ -73,22 +74,43 @@ const otherNames = (named: Named[]): [string, string][] =>
     ]),
   );
 
-/** Other names that the contract accepts for a field become the field's own. */
+/**
+ * Other names that the contract accepts for a field become the field's own. One that says the same
+ * as the field's own name is left out; one that says something else stays, and is refused.
+ */
 function renamed(
   source: Record<string, unknown>,
   names: [string, string][],
 ): Record<string, unknown> {
-  const found = names.filter(([other, name]) => other in source && !(name in source));
+  const found = names.filter(([other]) => other in source);
   if (found.length === 0) return source;
   const byOther = new Map(found);
   return Object.fromEntries(
-    Object.entries(source).map(([key, value]) => [byOther.get(key) ?? key, value]),
+    Object.entries(source).flatMap(([key, value]) => {
+      const name = byOther.get(key) ?? key;
+      if (name === key || !(name in source)) return [[name, value]];
+      return isDeepStrictEqual(value, source[name]) ? [] : [[key, value]];
+    }),
   );
 }
 
+const isBlank = (value: unknown): boolean =>
+  value === '' || (Array.isArray(value) && value.length > 0 && value.every(isBlank));
+
+/** A blank parameter of a query string is none: forms send the filters that nobody has filled in. */
+const withoutBlanks = (
+  query: Record<string, unknown>,
+  schemas: Record<string, Schema>,
+): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(query).filter(
+      ([key, value]) => !isBlank(value) || !Object.hasOwn(schemas, key.replace(/\[\]$/, '')),
+    ),
+  );
+
 function zoneOf(source: unknown): string | undefined {
   const name = isObject(source) ? source.time_zone : undefined;
-  return typeof name === 'string' ? ianaName(name) : undefined;
+  return typeof name === 'string' ? ianaName(listedName(name)) : undefined;
 }
 
 /** Without the keys that are in the body too: the body's win. */

@@ -1,22 +1,32 @@
 import type { Request, Response } from 'express';
-import type { Operation, OperationId } from '../contract';
-import { withContext } from '../db/tenant';
-import { requireVisibleReferences } from './access-scope';
-import type { Pipeline } from './adapt';
+import type { Operation, OperationId, Schema } from '../contract';
+import { withContext, type Db, type TenantDatabases } from '../db/tenant';
+import { requireVisibleReferences, resolveFilters } from './access-scope';
+import type { AnyHandler, Pipeline } from './adapt';
 import { accessScopeOf } from './auth/caller';
 import type { Authenticated } from './auth/scheme';
 import { problemFor } from './error-handler';
 import type { Faults } from './faults';
 import type { Call } from './handlers';
-import { mergeQueryAndBody, type Fields } from './merge';
+import { mergeQueryAndBody, moveQueryToBody, type Fields } from './merge';
 import { requireFieldPermissions } from './field-permissions';
 import { normalize } from './normalize';
+import { isObject } from './normalize-value';
+import {
+  isAsShown,
+  recordIn,
+  storedRecordOf,
+  withoutStored,
+  type StoredRecord,
+} from './stored-fields';
 import { isMultipart, type Upload } from './upload';
 import { requireWellFormed } from './well-formed';
 import type { Validator } from './validate';
 
 interface Received {
   operation: Operation;
+  /** The handler of the GET of the same path, if it has one. */
+  show: AnyHandler | undefined;
   req: Request;
   res: Response;
   upload: Upload | undefined;
@@ -25,32 +35,34 @@ interface Received {
 
 /** Reads a request into the contract's types. Throws a problem that names every wrong field. */
 export async function readCall(
-  { operation, req, res, upload, sender }: Received,
+  received: Received,
   pipeline: Pick<Pipeline, 'validate' | 'tenants'>,
-): Promise<Call<OperationId>> {
+): Promise<ReadCall> {
+  const { operation, req, res, upload, sender } = received;
   requireWellFormed(req.query, 'query');
   requireWellFormed(req.body, 'body');
-  const sent = operation.merged ? mergeQueryAndBody(req, operation) : fieldsOf(req);
+  const db = dbOf(received, pipeline.tenants);
+  const body_schema = isMultipart(req) ? operation.multipart : operation.body;
+  const sent = sentBy(req, operation, body_schema);
+  const changes = await changesOf(received, db, sent.body);
   const input = normalize(operation, {
-    ...sent,
+    query: sent.query,
+    body: changes.body,
     params: req.params as Record<string, string>,
-    body_schema: isMultipart(req) ? operation.multipart : operation.body,
+    body_schema,
   });
   Object.assign(req, { query: input.query, body: input.body });
   await validateAll(pipeline.validate, { operation, req, res, unreadable: input.faults });
 
   const { caller } = sender;
-  const accessScope = accessScopeOf(caller, operation.scope);
-  const purpose = operation.routes ? 'routing' : 'usual';
-  const company_db = pipeline.tenants.ofRequest(caller.company_id, purpose);
-  const db = accessScope ? withContext(company_db, { accessScope }) : company_db;
   const params = req.openapi!.pathParams;
+  const query = await resolveFilters(db, operation, req.query);
   const named = { operation, params, body: req.body as unknown };
   await requireVisibleReferences(db, caller, named);
   await requireFieldPermissions(db, caller, named);
-  return {
+  const call = {
     params,
-    query: req.query,
+    query,
     body: req.body,
     upload,
     if_match: checksumOf(req.headers['if-match']),
@@ -60,6 +72,48 @@ export async function readCall(
     ip: req.ip ?? '',
     db,
   } as unknown as Call<OperationId>;
+  const is_unchanged = changes.record && !upload && isEmpty(call.body);
+  return { call, unchanged: is_unchanged ? changes.record : undefined };
+}
+
+/** A request in the contract's types. */
+export interface ReadCall {
+  call: Call<OperationId>;
+  /** The record that a PUT changes nothing of. */
+  unchanged: StoredRecord | undefined;
+}
+
+/** Whether a body has no field that changes something. */
+const isEmpty = (body: unknown): boolean =>
+  isObject(body) && Object.keys(body).every((name) => name === 'serializer');
+
+/** The part of the database that the caller may use for this operation. */
+function dbOf({ operation, sender: { caller } }: Received, tenants: TenantDatabases): Db {
+  const accessScope = accessScopeOf(caller, operation.scope);
+  const db = tenants.ofRequest(caller.company_id, operation.routes ? 'routing' : 'usual');
+  return accessScope ? withContext(db, { accessScope }) : db;
+}
+
+/** The fields of a PUT that differ from the stored record, if it sends columns of a GET. */
+async function changesOf(
+  { operation, show, req, sender }: Received,
+  db: Db,
+  body: unknown,
+): Promise<{ body: unknown; record: StoredRecord | undefined }> {
+  const record = show && storedRecordOf(operation);
+  if (!record || !isObject(body) || !isAsShown(record, body)) return { body, record };
+  const { params } = req;
+  await requireVisibleReferences(db, sender.caller, { operation, params, body: undefined });
+  const query = record.serializer ? { serializer: record.serializer } : {};
+  const reply = await show({ ...sender, params, query, db } as unknown as Call<OperationId>);
+  return { body: withoutStored(record, body, recordIn(reply, record)), record };
+}
+
+/** The query string and the body, each as far as the contract declares it. */
+function sentBy(req: Request, operation: Operation, schema: Schema | undefined): Fields {
+  if (operation.merged) return mergeQueryAndBody(req, operation);
+  if (operation.method !== 'put' || !schema) return fieldsOf(req);
+  return moveQueryToBody(req, fieldsOf(req), { operation, schema });
 }
 
 /** A blank `auth_token` is none, and the validator would refuse it. */

@@ -42,6 +42,9 @@ function useKeywords(node: unknown): void {
   if (values !== undefined) schema.additionalProperties = values;
   if (fields !== undefined) schema.properties = { ...fields, ...schema.properties };
   if (schema['x-accepts']?.includes('null')) allowNull(schema);
+  // An object is sent as pairs in a text, an id as a name: the first is an object by now.
+  if (schema['x-accepts']?.includes('string') && [schema.type].flat().includes('integer'))
+    schema.type = [schema.type ?? [], 'string'].flat();
   if (schema['x-list'] !== undefined) {
     delete schema.type;
     schema.$ref = schema['x-list'].$ref!;

@@ -93,6 +93,7 @@ function faultOf(text: string): string | undefined {
 
 /** Reads JSON that stands in a text of a request; undefined when it is none. */
 export function jsonIn(text: string, place: string): unknown {
+  if (text.length > MAX_VALUES && hasTooManyValues(Buffer.from(text))) throw tooManyValues();
   let read: unknown;
   try {
     read = JSON.parse(text);

@@ -30,6 +30,7 @@ export async function createOffer(
   const { id } = await tx.prisma.offer.create({
     data: {
       ...columnsOf(fields),
+      ...(await payoutsOf(tx, fields)),
       name: fields.name!,
       time_zone: fields.time_zone ?? OFFER_DEFAULTS.time_zone,
       ...pauseColumns({ paused: false }, fields.paused, { caller, now }),
@@ -69,6 +70,7 @@ export async function updateOffer(
     where,
     data: {
       ...columnsOf(fields),
+      ...(await payoutsOf(tx, fields)),
       ...pauseColumns(before, fields.paused, { caller, now }),
       lead_token,
       user_updated_at: now,
@@ -111,6 +113,22 @@ const columnsOf = (fields: Fields) =>
     COLUMNS.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])),
   );
 
+/** The payouts with the ids of the traffic sources that they name. */
+async function payoutsOf(db: Db, { payouts }: Fields): Promise<Pick<Fields, 'payouts'>> {
+  if (!payouts) return {};
+  const named = [];
+  for (const [n, payout] of payouts.entries()) {
+    const { traffic_source_id: source } = payout;
+    const field = `payouts.${n}.traffic_source_id`;
+    const [id] =
+      source === null || source === undefined
+        ? []
+        : await resolveReferences(db, 'traffic_sources', [source], { field });
+    named.push(id === undefined ? payout : { ...payout, traffic_source_id: Number(id) });
+  }
+  return { payouts: named };
+}
+
 /** With SQL of our own: to Prisma a list cannot be null. */
 async function savePowers(
   { sql }: Db,
@@ -128,8 +146,6 @@ async function attach(
   fields: Fields,
   lists: bigint[] | undefined,
 ): Promise<void> {
-  const sources = fields.payouts?.flatMap(({ traffic_source_id }) => traffic_source_id ?? []) ?? [];
-  await resolveReferences(db, 'traffic_sources', sources, { field: 'payouts' });
   const offer = { offer_id };
   if (lists)
     await replaceAttached(db, 'buyer_suppression_offers', offer, { buyer_suppression_id: lists });

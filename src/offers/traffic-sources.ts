@@ -1,11 +1,17 @@
+import { defaultsOf, type Schemas } from '../contract';
 import { commonColumns, type Projection } from '../db/projection';
 import type { Deps } from '../deps';
+import { HttpProblem } from '../errors';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { type SortKey } from '../db/list-statements';
 
 // Traffic sources: where leads and calls come from, and who is paid for them.
+
+const CALL_COUNTS = `traffic_source_call_counts k
+  WHERE k.company_id = t.company_id AND k.traffic_source_id = t.id`;
+const COUNTED_CALLS = `(SELECT coalesce(sum(k.n), 0)::bigint FROM ${CALL_COUNTS})`;
 
 export const projection = {
   schema: 'TrafficSource',
@@ -14,6 +20,8 @@ export const projection = {
   fulltext: `lower(
     coalesce(t.name, '') || E'\\n' || coalesce(t.user_traffic_source_id, '')
     || E'\\n' || coalesce(t.email, '') || E'\\n' || coalesce(t.external_record_id, '')
+    || E'\\n' || coalesce(t.first_name, '') || E'\\n' || coalesce(t.last_name, '')
+    || E'\\n' || coalesce(t.company_name, '')
   )`,
   columns: {
     ...commonColumns('traffic_sources'),
@@ -22,6 +30,12 @@ export const projection = {
     user_traffic_source_id: true,
     email: true,
     description: true,
+    first_name: true,
+    last_name: true,
+    company_name: true,
+    paused: true,
+    last_call_at: `(SELECT max(k.last_call_at) FROM ${CALL_COUNTS})`,
+    calls_count: COUNTED_CALLS,
   },
 } as const satisfies Projection<'TrafficSource', 'traffic_source', 'traffic_sources'>;
 
@@ -30,6 +44,9 @@ const orders: Record<string, SortKey> = {
   user_traffic_source_id: { sql: 't.user_traffic_source_id', type: 'text', nullable: true },
   created_at: { sql: 't.created_at', type: 'timestamptz' },
   updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  paused: { sql: 't.paused', type: 'boolean' },
+  calls_count: { sql: COUNTED_CALLS, type: 'bigint' },
+  last_call_at: { sql: projection.columns.last_call_at, type: 'timestamptz', nullable: true },
 };
 
 export const trafficSources = ({ clock }: Deps) => {
@@ -37,14 +54,14 @@ export const trafficSources = ({ clock }: Deps) => {
   const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });
   return {
     listTrafficSources: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
-    newTrafficSource: (call) => records.unsaved(call, {}),
+    newTrafficSource: (call) => records.unsaved(call, DEFAULTS),
     showTrafficSource: records.show,
 
     createTrafficSource: (call) =>
-      records.create(call, async (tx, { name, ...fields }, now) => {
+      records.create(call, async (tx, fields, now) => {
         const data = {
           ...fields,
-          name: name!,
+          name: nameOf(fields),
           company_id: tx.company_id,
           user_updated_at: now,
           created_at: now,
@@ -55,9 +72,12 @@ export const trafficSources = ({ clock }: Deps) => {
 
     updateTrafficSource: (call) =>
       records.update(call, async (tx, id, { fields, now }) => {
+        const where = key(tx.company_id, id);
+        const before = await tx.prisma.trafficSource.findUniqueOrThrow({ where });
+        const name = changedName(before, fields);
         await tx.prisma.trafficSource.update({
-          where: key(tx.company_id, id),
-          data: { ...fields, user_updated_at: now, updated_at: now },
+          where,
+          data: { ...fields, name, user_updated_at: now, updated_at: now },
         });
       }),
 
@@ -74,3 +94,36 @@ export const trafficSources = ({ clock }: Deps) => {
       }),
   } satisfies Partial<Handlers>;
 };
+
+const DEFAULTS = defaultsOf('TrafficSourceFields');
+
+type Names = Pick<
+  Schemas['TrafficSourceFields'],
+  'name' | 'first_name' | 'last_name' | 'company_name' | 'email'
+>;
+
+const MAX_NAME = 255;
+
+/** The name that is made of a source's other names; blank where it has none. */
+function madeOf({ first_name, last_name, company_name, email }: Names): string {
+  const person = [first_name, last_name].flatMap((name) => name?.trim() || []).join(' ');
+  return (person || company_name?.trim() || email || '').slice(0, MAX_NAME);
+}
+
+/** Throws 422 where a source has nothing to be called by. */
+function nameOf(names: Names): string {
+  const name = names.name?.trim() || madeOf(names);
+  if (name) return name;
+  throw HttpProblem.field(
+    'name',
+    'missing_field',
+    'must be given, or one of first_name, last_name, company_name and email',
+  );
+}
+
+/** The name after a change: one that is made of the others follows them. */
+function changedName(before: Names & { name: string }, fields: Names): string {
+  const is_made = before.name === madeOf(before);
+  const name = fields.name === undefined && !is_made ? before.name : fields.name;
+  return nameOf({ ...before, ...fields, name });
+}

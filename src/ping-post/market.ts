@@ -1,6 +1,7 @@
 import type { Schemas } from '../contract';
 import type { Statements } from '../db/tenant';
 import { notFound } from '../errors';
+import { isSourcePaused } from '../offers/is-source-paused';
 import type { RouteFacts } from '../routing/engine/route';
 import { loadRouting } from '../routing/load-routing';
 import { NO_ORIGIN, routeFacts } from '../routing/route-facts';
@@ -46,6 +47,7 @@ const STATUSES = {
   blacklisted: 'caller_number_blacklisted',
   offer_suppressed: 'caller_number_suppressed',
   offer_paused: 'offer_paused',
+  traffic_source_paused: 'traffic_source_paused',
 } as const;
 
 /** Loads what decides who gets a seller's call, or why there is no buyer. */
@@ -66,6 +68,7 @@ export async function openMarket(
     origin: { ...NO_ORIGIN, traffic_source_id, sub_id },
     max_legs,
     tried: new Set(),
+    source_paused: await isSourcePaused(db, traffic_source_id),
   });
   if (asked.refused)
     return { status: STATUSES[asked.refused.reason], message: asked.refused.message };

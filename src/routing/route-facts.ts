@@ -9,7 +9,7 @@ import type { RouteFacts } from './engine/route';
 import type { RoutingContext } from './load-routing';
 import type { PreDialVetoes } from './pre-dial-webhooks';
 
-function refusedBy(facts: CallFacts): Refused | undefined {
+function refusedBy(facts: CallFacts, source_paused: boolean): Refused | undefined {
   const { offer, blacklisted, blocked_for_offer, suppressed_by } = facts;
   if (blacklisted)
     return {
@@ -24,7 +24,10 @@ function refusedBy(facts: CallFacts): Refused | undefined {
       reason: 'offer_suppressed',
       message: `the caller's number is on a suppression list of the offer: ${lists}`,
     };
-  return offer.paused ? { reason: 'offer_paused', message: 'the offer is paused' } : undefined;
+  if (offer.paused) return { reason: 'offer_paused', message: 'the offer is paused' };
+  return source_paused
+    ? { reason: 'traffic_source_paused', message: 'the traffic source is paused' }
+    : undefined;
 }
 
 /** Where a call comes from, as it is recorded. */
@@ -77,6 +80,8 @@ export interface CallToRoute {
   tried: ReadonlySet<number>;
   /** The verdicts of pre-dial webhooks. */
   vetoes?: PreDialVetoes | undefined;
+  /** Whether the traffic source that the call comes from is paused. */
+  source_paused?: boolean;
 }
 
 /**
@@ -111,7 +116,7 @@ function* filterLists(
 /** The facts that decide where a call goes. Pure. */
 export function plainRouteFacts(
   facts: CallFacts,
-  { now, seed, caller_number, tokens, origin, max_legs, tried, vetoes }: CallToRoute,
+  { now, seed, caller_number, tokens, origin, max_legs, tried, vetoes, source_paused }: CallToRoute,
 ): RouteFacts {
   const { offer, paid } = facts;
   const previous = facts.previous_buyer_id ?? undefined;
@@ -122,7 +127,7 @@ export function plainRouteFacts(
     max_legs,
     tried,
     vetoed: vetoes?.verdicts,
-    refused: refusedBy(facts),
+    refused: refusedBy(facts, source_paused ?? false),
     first_buyer_id: offer.callback_behavior === 'same_buyer_first' ? previous : undefined,
     only_buyer_id: offer.callback_behavior === 'same_buyer_only' ? previous : undefined,
     pays_again_at: new Map(

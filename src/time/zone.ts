@@ -21,6 +21,13 @@ export function ianaName(name: string): string | undefined {
   return known.get(name);
 }
 
+const by_lower = new Map(
+  [...IANA_NAMES, ...Object.keys(DISPLAY_NAMES)].map((name) => [name.toLowerCase(), name]),
+);
+
+/** The name of a zone as it is listed, for one that is written in other letters; else as it is. */
+export const listedName = (name: string): string => by_lower.get(name.toLowerCase()) ?? name;
+
 const listed = new Set(IANA_NAMES);
 
 /**

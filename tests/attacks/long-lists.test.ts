@@ -125,8 +125,8 @@ test.each(ATTACKS)('%s are refused in one line, and hold up nobody', async (_, a
 describe('an answer names a hundred errors, and says how many there are', () => {
   const count = (errors: Record<string, string[]>) => Object.values(errors).flat().length;
   const wrong: [string, string, unknown, number][] = [
-    ['wrong items', 'buyer_groups', { name: 'g', buyer_ids: filled(10_000, 'x y') }, 10_000],
-    ['items too long', 'buyer_groups', { name: 'g', buyer_ids: filled(500, 'x'.repeat(99)) }, 500],
+    ['wrong items', 'buyer_groups', { name: 'g', team_ids: filled(10_000, 'x y') }, 10_000],
+    ['items too long', 'buyer_groups', { name: 'g', team_ids: filled(500, 'x'.repeat(99)) }, 500],
     [
       'unknown fields',
       'buyers',
@@ -161,7 +161,7 @@ describe('an answer names a hundred errors, and says how many there are', () => 
   });
 
   test('a hundred errors are all of them: nothing is said of their number', async () => {
-    const { body } = await post('buyer_groups', { name: 'g', buyer_ids: filled(100, 'x y') });
+    const { body } = await post('buyer_groups', { name: 'g', team_ids: filled(100, 'x y') });
     expect([count(body.errors), 'error_count' in body]).toEqual([100, false]);
   });
 });

@@ -16,8 +16,6 @@ describe('filters select exactly what they name', () => {
     ['schedule_id', () => ({ schedule_id: ids.schedule }), 'out'],
     ['number_id', () => ({ number_id: ids.number }), 'sold out'],
     ['lead_id', () => ({ lead_id: ids.lead }), 'out'],
-    ['an id of nothing', () => ({ buyer_id: 999_999 }), ''],
-    ['a uuid of nothing', () => ({ offer_id: '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001' }), ''],
     ['caller_number, in any spelling', () => ({ caller_number: '(310) 555-0002' }), 'sold'],
     [
       'caller_number of the person who was called',

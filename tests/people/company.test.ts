@@ -42,7 +42,7 @@ test('what is written can be read; what is omitted stays; null takes it back', a
 });
 
 test.each([
-  [{ country: 'us' }, 'country'],
+  [{ country: 'xx' }, 'country'],
   [{ country: 'XX' }, 'country'],
   [{ country: null }, 'country'],
   [{ contact_countries: ['US', 'Canada'] }, 'contact_countries.1'],

@@ -156,7 +156,8 @@ describe('a suppression file', () => {
     expect(await ids({ buyer_suppression_id: list.id })).toEqual([id]);
     expect(await ids({ buyer_suppression_id: list.uuid, status: 'succeeded' })).toEqual([id]);
     expect(await ids({ buyer_suppression_id: list.id, status: 'failed' })).toEqual([]);
-    expect(await ids({ buyer_suppression_id: 999999999 })).toEqual([]);
+    const query = { buyer_suppression_id: 999999999 };
+    expect((await api('get', 'buyer_suppression_files', { query })).status).toBe(422);
   });
 
   test('new shows a record with its parameters', async () => {

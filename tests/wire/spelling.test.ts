@@ -41,7 +41,7 @@ describe('numbers', () => {
       expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['timeout_seconds']]);
     },
   );
-  test.each(['Infinity', '1e9', '0x10', '1e999', '-1', '0', '1001', '1.5', '', 'ten'])(
+  test.each(['Infinity', '1e9', '0x10', '1e999', '-1', '0', '1001', '1.5', 'ten'])(
     'per_page=%p is refused',
     async (per_page) => {
       const res = await world.company.api('get', `buyers?per_page=${per_page}`);
@@ -168,7 +168,6 @@ describe('times', () => {
     '2026-13-01',
     '2026-03-05 25:00:00',
     '2026-03-05 12:34:56 +9900',
-    '',
     '12/31/2026',
   ])('%p is refused', async (text) => {
     const res = await world.company.api('get', 'buyers', { query: { created_at_from: text } });

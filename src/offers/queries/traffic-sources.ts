@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-/** By user_traffic_source_id before id and uuid, which are null when the name can be neither. */
+/** By id and uuid, which are null when the name can be neither, before user_traffic_source_id. */
 export const FIND_TRAFFIC_SOURCE = statement(
   'offers.find_traffic_source',
   sql`
@@ -9,8 +9,18 @@ export const FIND_TRAFFIC_SOURCE = statement(
     WHERE company_id = {company_id}
       AND deleted_at IS NULL
       AND (user_traffic_source_id = {name} OR id = {id}::bigint OR uuid = {uuid}::uuid)
-    ORDER BY user_traffic_source_id = {name} DESC NULLS LAST
+    ORDER BY id = {id}::bigint DESC NULLS LAST, uuid = {uuid}::uuid DESC NULLS LAST
     LIMIT 1
   `,
   { prepared: false },
+);
+
+/** A row if the traffic source is paused. */
+export const IS_SOURCE_PAUSED = statement(
+  'offers.is_source_paused',
+  sql`
+    SELECT id::text AS id
+    FROM traffic_sources
+    WHERE company_id = {company_id} AND id = {id}::bigint AND paused`,
+  { prepared: true },
 );

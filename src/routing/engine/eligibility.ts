@@ -7,7 +7,7 @@ import { localTime, pauseFault, type Fault, type Reason } from './reasons';
 
 /** What keeps a call from all buyers. */
 export interface Refused {
-  reason: 'blacklisted' | 'offer_paused' | 'offer_suppressed';
+  reason: 'blacklisted' | 'offer_paused' | 'offer_suppressed' | 'traffic_source_paused';
   message: string;
 }
 

@@ -7,6 +7,7 @@ export const REASONS = [
   'blacklisted',
   'offer_paused',
   'offer_suppressed',
+  'traffic_source_paused',
   'already_tried',
   'not_previous_buyer',
   'paused',

@@ -1,0 +1,162 @@
+import { CALLER, sellers } from '../support/sellers';
+
+const here = sellers();
+const { ok, buyer, shop, ping, post, later, time } = here;
+
+type Fields = Record<string, unknown>;
+const send = (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: Fields) =>
+  here.world.company.api(method, path, body ? { body } : {});
+const made = async (fields: Fields) => (await ok('traffic_sources', fields)).traffic_source;
+const changed = async (id: number, fields: Fields) =>
+  (await ok(`traffic_sources/${id}`, fields, 'put')).traffic_source;
+const shown = async (id: number) =>
+  (await send('get', `traffic_sources/${id}`)).body.traffic_source;
+const session = async (fields: Fields) =>
+  (await ok('call_sessions', { caller_number: CALLER, ...fields })).call_session;
+
+describe('the names of a traffic source', () => {
+  test.each([
+    [
+      { first_name: 'Ada', last_name: 'Byron', company_name: 'Engines', email: 'a@b.co' },
+      'Ada Byron',
+    ],
+    [{ first_name: 'Ada', company_name: 'Engines' }, 'Ada'],
+    [{ last_name: 'Byron', email: 'a@b.co' }, 'Byron'],
+    [{ first_name: ' ', company_name: 'Engines', email: 'a@b.co' }, 'Engines'],
+    [{ company_name: '', email: 'a@b.co' }, 'a@b.co'],
+    [{ name: '', email: 'a@b.co' }, 'a@b.co'],
+    [{ name: 'Given', first_name: 'Ada', last_name: 'Byron' }, 'Given'],
+  ])('%j is called %j', async (fields, name) => {
+    const source = await made(fields);
+    expect(source.name).toBe(name);
+    expect(await shown(source.id)).toEqual(source);
+  });
+
+  test('are written and read back', async () => {
+    const names = { first_name: 'Ada', last_name: 'Byron', company_name: 'Engines' };
+    const source = await made({ ...names, user_traffic_source_id: 'ada' });
+    const calls = { paused: false, calls_count: 0, last_call_at: null };
+    expect(source).toMatchObject({ ...names, ...calls, user_traffic_source_id: 'ada' });
+  });
+
+  test('are searched by', async () => {
+    const { id } = await made({ name: 'X', last_name: 'Lovelace', company_name: 'Engines' });
+    for (const text of ['lovelace', 'ENGINES']) {
+      const { traffic_sources: found } = (await send('get', `traffic_sources?fulltext=${text}`))
+        .body;
+      expect(found.map((source: { id: number }) => source.id)).toEqual([id]);
+    }
+  });
+
+  test('without any of them it is refused', async () => {
+    const res = await send('post', 'traffic_sources', { description: 'Nobody' });
+    expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['name']]);
+    const { id } = await made({ company_name: 'Engines' });
+    const cleared = await send('put', `traffic_sources/${id}`, { company_name: null });
+    expect([cleared.status, Object.keys(cleared.body.errors)]).toEqual([422, ['name']]);
+  });
+
+  test('a name that was made follows them; one that was given stays until it is blank', async () => {
+    const { id } = await made({ first_name: 'Ada' });
+    expect((await changed(id, { last_name: 'Byron' })).name).toBe('Ada Byron');
+    expect((await changed(id, { name: 'Given' })).name).toBe('Given');
+    expect((await changed(id, { last_name: 'Lovelace' })).name).toBe('Given');
+    expect((await changed(id, { name: '' })).name).toBe('Ada Lovelace');
+  });
+});
+
+describe('its calls', () => {
+  test('are counted exactly while many begin at once, with the time of the last', async () => {
+    const [{ id }, other] = [await made({ name: 'Busy' }), await made({ name: 'Second' })];
+    const { offer } = await shop([await buyer()]);
+    await Promise.all(
+      Array.from({ length: 25 }, (_, n) =>
+        session({ offer_id: offer, traffic_source_id: id, caller_number: `+1310555${2000 + n}` }),
+      ),
+    );
+    expect(await shown(id)).toMatchObject({
+      calls_count: 25,
+      last_call_at: time.read().toISOString().replace('Z', '+00:00'),
+    });
+    later(60);
+    await session({ offer_id: offer, traffic_source_id: id });
+    expect(await shown(id)).toMatchObject({
+      calls_count: 26,
+      last_call_at: time.read().toISOString().replace('Z', '+00:00'),
+    });
+    expect(await shown(other.id)).toMatchObject({ calls_count: 0, last_call_at: null });
+    const counted = (await send('get', `calls?traffic_source_id=${id}`)).body.metadata.total_count;
+    expect(counted).toBe(26);
+    later(60);
+    await session({ offer_id: offer, traffic_source_id: other.id });
+    const order = async (by: string) =>
+      (await send('get', `traffic_sources?order=${by}&order_dir=desc`)).body.traffic_sources.map(
+        (source: { name: string }) => source.name,
+      );
+    expect([await order('calls_count'), await order('last_call_at')]).toEqual([
+      ['Busy', 'Second'],
+      ['Second', 'Busy'],
+    ]);
+  });
+
+  test('move with a call to another source, and go with a call that is removed', async () => {
+    const [from, to] = [await made({ name: 'From' }), await made({ name: 'To' })];
+    const { offer } = await shop([await buyer()]);
+    const call = await session({ offer_id: offer, traffic_source_id: from.id });
+    const counts = async () => [
+      (await shown(from.id)).calls_count,
+      (await shown(to.id)).calls_count,
+    ];
+    expect(await counts()).toEqual([1, 0]);
+    const { world } = here;
+    await world.sql('UPDATE calls SET traffic_source_id = $1 WHERE id = $2', [to.id, call.id]);
+    expect(await counts()).toEqual([0, 1]);
+    await world.sql('UPDATE calls SET deleted_at = now() WHERE id = $1', [call.id]);
+    expect(await counts()).toEqual([0, 0]);
+  });
+});
+
+describe('while it is paused', () => {
+  const world = async () => {
+    const source = await made({ name: 'Paused', user_traffic_source_id: 'p1' });
+    const id = await buyer();
+    const at = await shop([id], { traffic_source_id: source.id });
+    return { source, at, pause: (paused: boolean) => changed(source.id, { paused }) };
+  };
+  const actionOf = async (offer_id: number, traffic_source_id?: number) =>
+    (await session({ offer_id, traffic_source_id })).instruction;
+
+  test('its calls get no buyer, with the reason; those of others do', async () => {
+    const { source, at, pause } = await world();
+    expect((await actionOf(at.offer, source.id)).action).toBe('dial');
+    await pause(true);
+    expect(await actionOf(at.offer, source.id)).toMatchObject({
+      action: 'hang_up',
+      reason: 'traffic_source_paused',
+    });
+    expect((await actionOf(at.offer)).action).toBe('dial');
+    await pause(false);
+    expect((await actionOf(at.offer, source.id)).action).toBe('dial');
+  });
+
+  test('the decision about the call says so for each buyer', async () => {
+    const { source, at, pause } = await world();
+    await pause(true);
+    const { id } = await session({ offer_id: at.offer, traffic_source_id: source.id });
+    const { decisions } = (await send('get', `calls/${id}/decision`)).body;
+    expect(decisions[0].candidates.map(({ reason }: { reason: string }) => reason)).toEqual([
+      'traffic_source_paused',
+    ]);
+  });
+
+  test('its pings and posts are refused; what was reserved before is connected', async () => {
+    const { at, pause } = await world();
+    const sold = await ping(at);
+    expect(sold.status).toBe('accepted');
+    await pause(true);
+    expect((await ping(at)).status).toBe('traffic_source_paused');
+    const posted = await post(at, { ping_id: sold.try_all_buyers_ping_id });
+    expect(posted.status).toBe('accepted');
+    expect((await session({ offer_id: at.offer })).instruction.action).toBe('dial');
+  });
+});
