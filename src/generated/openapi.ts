@@ -1717,15 +1717,19 @@ export interface paths {
         };
         /**
          * Opt a lead out
-         * @description No more calls, text messages or e-mails go to its number from this offer or schedule, and with credentials that have `leads:update` from the whole company: nothing goes out after the response to this request. The same as the other methods of this path. The response must not be cached. HEAD is refused.
+         * @description No more calls, text messages or e-mails go to its number from this offer or schedule, and with credentials that have `leads:update` from the whole company: nothing goes out after the response to this request. A number without a lead is opted out too, and leads of it that come later are not contacted: the answer is then a lead without an id, which is not stored. The same as the other methods of this path. The response must not be cached. HEAD is refused.
          */
         get: operations["optOutLeadByGet"];
         /**
          * Opt a lead out
-         * @description No more calls, text messages or e-mails go to its number from this offer or schedule, and with credentials that have `leads:update` from the whole company: nothing goes out after the response to this request.
+         * @description No more calls, text messages or e-mails go to its number from this offer or schedule, and with credentials that have `leads:update` from the whole company: nothing goes out after the response to this request. A number without a lead is opted out too, and leads of it that come later are not contacted: the answer is then a lead without an id, which is not stored.
          */
         put: operations["optOutLead"];
-        post?: never;
+        /**
+         * Opt a lead out
+         * @description No more calls, text messages or e-mails go to its number from this offer or schedule, and with credentials that have `leads:update` from the whole company: nothing goes out after the response to this request. A number without a lead is opted out too, and leads of it that come later are not contacted: the answer is then a lead without an id, which is not stored. The same as the other methods of this path.
+         */
+        post: operations["optOutLeadByPost"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2524,7 +2528,7 @@ export interface paths {
         put?: never;
         /**
          * Receive a text message from the carrier
-         * @description The URL for incoming messages of your numbers. A message that starts with STOP, UNSUBSCRIBE or CANCEL opts the sender out; START opts the sender in again. Requests must be signed by the carrier.
+         * @description The URL for incoming messages of your numbers. A message that starts with STOP, STOPALL, UNSUBSCRIBE, CANCEL, END, QUIT, REVOKE, OPTOUT, OPT OUT, ARRET or PARAR opts the sender out, also without a lead; START, UNSTOP and YES opt the sender in again. These and HELP are answered once, with the texts of `PUT /company`. Requests must be signed by the carrier.
          */
         post: operations["receiveSms"];
         delete?: never;
@@ -7542,7 +7546,7 @@ export interface components {
             from: string;
             /** @description A number of the company. */
             to: string;
-            /** @description The text. One that begins with STOP, UNSUBSCRIBE or CANCEL opts the sender out, START opts in again. */
+            /** @description The text. Its first word may opt the sender out (STOP and others) or in again (START), or ask for HELP. */
             body: string;
             serializer?: components["schemas"]["TextMessageSerializer"];
         };
@@ -8551,8 +8555,10 @@ export interface components {
             From: string;
             /** @description A number of yours: determines the company. */
             To: string;
-            /** @description The text. One that begins with STOP, UNSUBSCRIBE or CANCEL opts the sender out, START opts in again. */
+            /** @description The text. Its first word may opt the sender out (STOP and others) or in again (START), or ask for HELP. */
             Body?: string;
+            /** @description STOP, START or HELP: the carrier has answered the word itself. */
+            OptOutType?: string;
         };
         CarrierMessageStatus: {
             /** @description The number of yours that the message was sent from: determines the company. */
@@ -9099,6 +9105,14 @@ export interface components {
             contact_prefixes?: components["schemas"]["NumberPrefix"][];
             /** @description What lead tokens may do without credentials of the company. Null: everything that there is. */
             lead_token_powers?: components["schemas"]["LeadTokenPower"][] | null;
+            /** @description Whether texts of HELP, STOP and START are answered. False where the carrier answers them itself; what it says that it has answered is not answered twice in any case. */
+            keyword_replies?: boolean;
+            /** @description What a text of HELP or INFO is answered with. Null: a sentence with the name of the company and STOP. */
+            help_text?: string | null;
+            /** @description What a text of STOP, or another word that opts out, is answered with, once. Null: a sentence with the name of the company and START. */
+            opt_out_text?: string | null;
+            /** @description What START, UNSTOP or YES is answered with when it lifts an opt-out. Null: a sentence with the name of the company and STOP. */
+            opt_in_text?: string | null;
         };
         Company: {
             /**
@@ -9127,6 +9141,14 @@ export interface components {
             contact_prefixes?: string[];
             /** @description What lead tokens may do without credentials of the company. Null: everything that there is. */
             lead_token_powers?: components["schemas"]["LeadTokenPower"][] | null;
+            /** @description Whether texts of HELP, STOP and START are answered. False where the carrier answers them itself; what it says that it has answered is not answered twice in any case. */
+            keyword_replies?: boolean;
+            /** @description What a text of HELP or INFO is answered with. Null: a sentence with the name of the company and STOP. */
+            help_text?: string | null;
+            /** @description What a text of STOP, or another word that opts out, is answered with, once. Null: a sentence with the name of the company and START. */
+            opt_out_text?: string | null;
+            /** @description What START, UNSTOP or YES is answered with when it lifts an opt-out. Null: a sentence with the name of the company and STOP. */
+            opt_in_text?: string | null;
         };
         CompanyReply: {
             /** @description HTTP status of the response. */
@@ -14588,7 +14610,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The lead as it is now. */
+            /** @description The lead as it is now; without an id where the number has none. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -14624,7 +14646,43 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The lead as it is now. */
+            /** @description The lead as it is now; without an id where the number has none. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeadReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    optOutLeadByPost: {
+        parameters: {
+            query: {
+                /** @description `lead_token` of the lead's offer or schedule. No other credentials are needed. */
+                lead_token: components["parameters"]["LeadToken"];
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
+                serializer?: components["parameters"]["LeadSerializer"];
+            };
+            header?: never;
+            path: {
+                /** @description Number of the lead, in any format. */
+                caller_id: components["parameters"]["CallerInPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lead as it is now; without an id where the number has none. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -16610,7 +16668,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the carrier should do now: nothing. */
+            /** @description What the carrier should do now: nothing, or send the answer to a word of consent. */
             200: {
                 headers: {
                     [name: string]: unknown;

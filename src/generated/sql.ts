@@ -2232,6 +2232,16 @@ export interface SqlTypes {
       is_taken: boolean;
     };
   };
+  'outreach.find_reply': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      key: string;
+      body: string;
+    };
+  };
   'outreach.find_suppressions': {
     params: {
       places: readonly (number | string | bigint)[] | string | null;
@@ -2261,6 +2271,23 @@ export interface SqlTypes {
     row: {
       id: string;
     };
+  };
+  'outreach.insert_reply': {
+    params: {
+      company_id: number | string | bigint | null;
+      uuid: string | null;
+      now: Date | string | null;
+      from: number | string | bigint | null;
+      to: number | string | bigint | null;
+      body: string | null;
+      status: string | null;
+      carrier: string | null;
+      lead_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      in_reply_to_id: number | string | bigint | null;
+    };
+    row: object;
   };
   'outreach.load_call_facts': {
     params: {
@@ -2537,6 +2564,21 @@ export interface SqlTypes {
       lead_id: string;
       schedule_action_id: string | null;
       details: unknown;
+    };
+  };
+  'outreach.read_reply_settings': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      name: string;
+      country: string;
+      contact_countries: string[] | null;
+      contact_prefixes: string[];
+      keyword_replies: boolean;
+      help_text: string | null;
+      opt_out_text: string | null;
+      opt_in_text: string | null;
     };
   };
   'outreach.read_text_message': {

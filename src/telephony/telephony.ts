@@ -13,11 +13,11 @@ import { receiveCallStatus, receiveMessageStatus } from '../outreach/receive-sta
 import { receiveTextMessage } from '../outreach/receive-text-message';
 import { callerNumber } from '../phone/caller-number';
 import { withPreDialChecks } from '../routing/pre-dial-webhooks';
-import { callbackUrlsOf } from './callback-urls';
+import { callbackUrlsOf, messageStatusUrl } from './callback-urls';
 import { endDial } from './end-dial';
 import { receiveCall } from './receive-call';
 import { receiveLegStatus } from './receive-leg-status';
-import { HANG_UP, NOTHING, REJECT, twimlOf, whisperTwiml } from './twiml';
+import { HANG_UP, messageTwiml, NOTHING, REJECT, twimlOf, whisperTwiml } from './twiml';
 import { readOfferWords } from '../routing/caller-facts';
 
 /**
@@ -33,7 +33,7 @@ export const telephony = (deps: Deps) => ({
 const seconds = (sent: string | undefined) => (sent === undefined ? undefined : Number(sent));
 
 /** Texts, and what became of the texts and calls that were sent out. */
-const outboundReports = ({ clock }: Deps) =>
+const outboundReports = ({ clock, config }: Deps) =>
   ({
     receiveSms: async ({ body, db }) => {
       const message = {
@@ -42,9 +42,12 @@ const outboundReports = ({ clock }: Deps) =>
         body: body.Body ?? '',
         carrier: 'twilio',
         carrier_message_id: body.MessageSid,
+        // What the carrier has answered itself, it says here.
+        answered_by_carrier: Boolean(body.OptOutType),
       };
-      await receiveTextMessage(db, message, clock());
-      return new Twiml(NOTHING);
+      const { reply } = await receiveTextMessage(db, message, clock());
+      if (!reply) return new Twiml(NOTHING);
+      return new Twiml(messageTwiml(reply.body, messageStatusUrl(config.public_url, reply.key)));
     },
 
     receiveMessageStatus: async ({ query, body, db }) => {

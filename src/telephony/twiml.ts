@@ -48,6 +48,10 @@ export const NOTHING = document('');
 export const HANG_UP = document('<Hangup/>');
 export const REJECT = document('<Reject/>');
 
+/** A text message that answers the one that was received. */
+export const messageTwiml = (body: string, status_url: string): string =>
+  document(element('Message', { action: status_url, method: 'POST' }, text(body)));
+
 /** The instruction of a call as TwiML. Pure. */
 export function twimlOf(
   { action, reason, dial, fallback }: Instruction<DialedLeg>,

@@ -15,7 +15,11 @@ const RECORD = sql`
         c.country,
         c.contact_countries,
         c.contact_prefixes,
-        c.lead_token_powers
+        c.lead_token_powers,
+        c.keyword_replies,
+        c.help_text,
+        c.opt_out_text,
+        c.opt_in_text
     ) r
   )::text`;
 
@@ -50,6 +54,19 @@ export const UPDATE_COMPANY = statement(
       lead_token_powers = CASE
         WHEN {fields}::jsonb ? 'lead_token_powers' THEN {lead_token_powers}::text[]
         ELSE c.lead_token_powers
+      END,
+      keyword_replies = coalesce(({fields}::jsonb->>'keyword_replies')::boolean, c.keyword_replies),
+      help_text = CASE
+        WHEN {fields}::jsonb ? 'help_text' THEN {fields}::jsonb->>'help_text'
+        ELSE c.help_text
+      END,
+      opt_out_text = CASE
+        WHEN {fields}::jsonb ? 'opt_out_text' THEN {fields}::jsonb->>'opt_out_text'
+        ELSE c.opt_out_text
+      END,
+      opt_in_text = CASE
+        WHEN {fields}::jsonb ? 'opt_in_text' THEN {fields}::jsonb->>'opt_in_text'
+        ELSE c.opt_in_text
       END,
       updated_at = {now}::timestamptz
     WHERE c.id = {company_id}
