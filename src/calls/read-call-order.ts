@@ -2,7 +2,7 @@ import { findNamed, unknownReferences, type Reference, type Table } from '../db/
 import type { Db, Statements } from '../db/tenant';
 import { HttpProblem } from '../errors';
 import { readLead, type DueLead } from '../outreach/load-leads';
-import { callerNumber } from '../phone/caller-number';
+import { assignable, callerNumber } from '../phone/caller-number';
 import { READ_OFFERS_OF } from './queries/place-call';
 
 /** A call to be placed, as it is requested. */
@@ -75,7 +75,7 @@ export async function readCallOrder(db: Db, order: CallOrder): Promise<ReadOrder
   if (order.to === undefined && lead_id === null)
     throw HttpProblem.field('to', 'missing_field', 'must be given, or lead_id: the person to call');
   const from = digits(await callerNumber(db, order.from, 'from'));
-  const to = digits(await callerNumber(db, order.to, 'to'));
+  const to = digits(assignable(await callerNumber(db, order.to, 'to'), 'to'));
   const lead = lead_id === null ? undefined : await leadOf(db, lead_id);
   const owner = await ownerOf(db, { schedule_id, offer_id }, { lead, from });
   const person = lead ?? {

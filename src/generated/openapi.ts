@@ -1540,7 +1540,7 @@ export interface paths {
         put?: never;
         /**
          * Submit a lead
-         * @description The lead is added to the offer or the schedule whose `lead_token` is sent. No other credentials are needed, and browsers may post from any origin. Parameters may be sent in the query string, as flat JSON, in `data`, in a form, or in a mixture. Each number has at most one live lead at an offer or a schedule: a second submission updates it, even when several arrive at once. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence. Without credentials of the company, columns with personal data or money are null, unless this very request has sent them.
+         * @description The lead is added to the offer or the schedule whose `lead_token` is sent. No other credentials are needed, and browsers may post from any origin. Parameters may be sent in the query string, as flat JSON, in `data`, in a form, or in a mixture. Each number has at most one live lead at an offer or a schedule: a second submission updates it, even when several arrive at once. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence. Without credentials of the company, columns with personal data or money are null, unless this very request has sent them. No lead is lost for a detail: it is refused for credentials, and for a number that is missing or that nobody can have. What else cannot be used is kept as a token under its name (with `_raw` where there is one of that name); `warnings` and the log of the lead say so.
          */
         post: operations["submitLead"];
         delete?: never;
@@ -7946,8 +7946,12 @@ export interface components {
             service_number_plain: string | null;
             /** @description The number it is texted from, as digits. Null when none is assigned. */
             sms_number_plain: string | null;
-            /** @description What was requested and could not be done now, by parameter: a paused offer, a number that has opted out, no number to assign. */
+            /** @description What could not be used or done, by field: a malformed e-mail address, which is kept as a token, a paused offer, a number that has opted out, no number to assign. It is in the log of the lead too. */
             warnings: {
+                [key: string]: string[];
+            };
+            /** @description For each text in `warnings` its code, in the same order. */
+            warning_codes: {
                 [key: string]: string[];
             };
             checksum: components["schemas"]["Checksum"];
