@@ -3274,6 +3274,23 @@ export interface components {
         /** @enum {string} */
         ScheduleActionOrder: "id" | "position" | "created_at" | "updated_at";
         /**
+         * @description What ends a schedule for a lead: a call with the lead is connected, a buyer pays for its call (`converted`), the lead calls (`inbound_call`) or texts (`replied`), its number opts out.
+         * @enum {string}
+         */
+        ScheduleExit: "connected" | "converted" | "inbound_call" | "replied" | "opted_out";
+        /**
+         * @description What starts a schedule: a lead is created, a call comes in and reaches no buyer (`call_missed`), a buyer pays for a call, a call that was connected ends without that, a text comes in that is no STOP, START or HELP.
+         * @enum {string}
+         */
+        ScheduleTriggerEvent: "lead_created" | "call_missed" | "call_converted" | "call_not_converted" | "text_received";
+        /** @description An event that starts a schedule. */
+        ScheduleTrigger: {
+            /** @description What happens. */
+            on: components["schemas"]["ScheduleTriggerEvent"];
+            /** @description Only when the tokens of the lead, or of a call without a lead, match all of these. Empty means always. */
+            token_filter_list?: components["schemas"]["TokenFilter"][];
+        };
+        /**
          * @description `dial` calls the lead and connects it, `sms` and `email` send it a message, `wait` waits, `webhook` sends a request, `exit` ends the schedule and runs its end-of-schedule actions, `opt_out` and `block` end all contact with the number, `restart` starts the schedule again, `move_to_schedule` continues in another schedule.
          * @enum {string}
          */
@@ -6491,6 +6508,10 @@ export interface components {
             max_contact_attempts?: number | null;
             /** @description The sender of its e-mails: `desk@example.com` or `Desk <desk@example.com>`. An action may have its own. */
             from_email?: string | null;
+            /** @description What ends the schedule for a lead. It leaves for the end-of-schedule actions; after a conversion without calls and messages, after an opt-out without any. Replaces all current ones. */
+            exit_on?: components["schemas"]["ScheduleExit"][];
+            /** @description What starts the schedule: events of its offer, or of all offers where it has none. A number that is in the schedule already is not started again, and a schedule is not started by calls that it led to itself, nor more than five times in 24 hours for one number. Replaces all current ones. */
+            triggers?: components["schemas"]["ScheduleTrigger"][];
             /** @description No lead of a paused schedule is contacted: its leads are kept as `disabled`, and continue when it is unpaused. */
             paused?: boolean;
             /** @description Suppression lists of the schedule: its calls and messages skip leads with their numbers. Replaces all current ones. */
@@ -6564,6 +6585,10 @@ export interface components {
             max_contact_attempts?: number | null;
             /** @description The sender of its e-mails: `desk@example.com` or `Desk <desk@example.com>`. Null: the sender of the installation. An action may have its own. */
             from_email?: string | null;
+            /** @description What ends the schedule for a lead. */
+            exit_on?: components["schemas"]["ScheduleExit"][];
+            /** @description What starts the schedule. */
+            triggers?: components["schemas"]["ScheduleTrigger"][];
             /** @description Whether its leads are not contacted. They are kept as `disabled`, and continue when it is unpaused. */
             paused?: boolean;
             /** @description When it was last paused; null if it never was. */

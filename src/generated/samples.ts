@@ -1008,17 +1008,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/schedules/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"max_contact_attempts\": 4, \"business_hours_schedule\": [] }'"
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/schedules/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{\n  \"max_contact_attempts\": 4,\n  \"business_hours_schedule\": [],\n  \"exit_on\": [\"converted\", \"opted_out\", \"replied\"],\n  \"triggers\": [\n    { \"on\": \"call_missed\", \"token_filter_list\": [\"state:in CA,NV\"] }\n  ]\n}'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/schedules/{id}', {\n  params: { path: { id: '1' } },\n  body: { max_contact_attempts: 4, business_hours_schedule: [] },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/schedules/{id}', {\n  params: { path: { id: '1' } },\n  body: {\n    max_contact_attempts: 4,\n    business_hours_schedule: [],\n    exit_on: ['converted', 'opted_out', 'replied'],\n    triggers: [{ on: 'call_missed', token_filter_list: ['state:in CA,NV'] }],\n  },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/schedules/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"max_contact_attempts\": 4, \"business_hours_schedule\": []},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/schedules/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"max_contact_attempts\": 4,\n        \"business_hours_schedule\": [],\n        \"exit_on\": [\"converted\", \"opted_out\", \"replied\"],\n        \"triggers\": [\n            {\"on\": \"call_missed\", \"token_filter_list\": [\"state:in CA,NV\"]},\n        ],\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "deleteSchedule": [

@@ -1643,6 +1643,31 @@ export interface SqlTypes {
       offer_id: string | null;
     };
   };
+  'leads.find_schedule_events': {
+    params: {
+      limit: number | string | bigint | null;
+    };
+    row: {
+      company_id: string;
+      id: string;
+    };
+  };
+  'leads.find_triggered_schedules': {
+    params: {
+      caller_number: number | string | bigint | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      kind: string | null;
+      offer_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      offer_id: string | null;
+      time_zone: string;
+      triggers: unknown;
+      starts: number;
+    };
+  };
   'leads.lift_blocks': {
     params: {
       now: Date | string | null;
@@ -1757,6 +1782,14 @@ export interface SqlTypes {
       caller_number: string;
     };
   };
+  'leads.record_call_of_lead': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'leads.record_call_status': {
     params: {
       connected_call_id: number | string | bigint | null;
@@ -1842,6 +1875,14 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'leads.set_triggered_by': {
+    params: {
+      triggered_by: readonly (number | string | bigint)[] | string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'leads.stop_leads': {
     params: {
       company_id: number | string | bigint | null;
@@ -1866,6 +1907,25 @@ export interface SqlTypes {
       details: string | object | null;
     };
     row: object;
+  };
+  'leads.take_schedule_event': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      kind: string | null;
+      lead_id: string | null;
+      caller_number: string;
+      offer_id: string;
+      data: unknown;
+      email: string | null;
+      sub_id: string | null;
+      traffic_source_id: string;
+      lead_schedule_id: string | null;
+      triggered_by: string[];
+      is_outbound: boolean;
+    };
   };
   'leads.unblock_contacts': {
     params: {
@@ -2628,6 +2688,24 @@ export interface SqlTypes {
     row: {
       id: string;
       uuid: string;
+    };
+  };
+  'outreach.record_reply': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'outreach.record_text_event': {
+    params: {
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+      text_message_id: number | string | bigint | null;
+    };
+    row: {
+      recorded: string;
     };
   };
   'outreach.record_text_messages': {

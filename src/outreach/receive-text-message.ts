@@ -8,6 +8,8 @@ import {
   FIND_INCOMING_MESSAGE,
   FIND_LEAD_OF_SENDER,
   INSERT_INCOMING_MESSAGE,
+  RECORD_REPLY,
+  RECORD_TEXT_EVENT,
 } from './queries/incoming-messages';
 import { FIND_REPLY } from './queries/keyword-replies';
 import { replyToKeyword, type KeywordReply } from './reply-to-keyword';
@@ -53,12 +55,24 @@ export async function receiveTextMessage(
       const [first] = await tx.sql(FIND_INCOMING_MESSAGE, { carrier, carrier_message_id });
       return repeated(tx, first!.id);
     }
+    // A word of consent is no message to the company.
+    if (!asked) await tellSchedules(tx, received, now);
     const reply =
       asked && !message.answered_by_carrier
         ? await replyToKeyword(tx, keyword, { ...message, ...received }, now)
         : undefined;
     return { id: received.id, reply };
   });
+}
+
+/** A text of a lead may end its schedule, and start others. */
+async function tellSchedules(
+  { sql }: Db,
+  { id, lead }: { id: bigint; lead: { id: string } | undefined },
+  now: Date,
+): Promise<void> {
+  if (lead) await sql(RECORD_REPLY, { lead_id: lead.id, now });
+  await sql(RECORD_TEXT_EVENT, { lead_id: lead?.id ?? null, text_message_id: id });
 }
 
 async function repeated({ sql }: Db, id: string): Promise<ReceivedMessage> {

@@ -17,7 +17,10 @@ ALTER TABLE schedules
 CREATE INDEX schedules_triggers_idx ON schedules (company_id)
   WHERE triggers <> '[]' AND deleted_at IS NULL;
 
-ALTER TABLE leads ADD COLUMN triggered_by bigint[] DEFAULT ARRAY[]::bigint[];
+ALTER TABLE leads
+  ADD COLUMN called_at timestamptz(3),
+  ADD COLUMN replied_at timestamptz(3),
+  ADD COLUMN triggered_by bigint[] DEFAULT ARRAY[]::bigint[];
 
 CREATE TABLE schedule_events (
   company_id bigint NOT NULL,
