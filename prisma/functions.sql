@@ -5,7 +5,7 @@
 -- Renaming or removing a function or trigger, or changing the parameters or the result of a
 -- function, also needs a migration that drops the old one: a repeat of this file does not.
 --
--- All triggers here are deferred to the end of the transaction. They write rows that many
+-- All triggers here but those that end schedules are deferred to the end of the transaction. They write rows that many
 -- transactions share; at the end, a transaction that waits for such a row no longer needs a lock
 -- that another one holds, so that they cannot block each other for good.
 
@@ -737,6 +737,197 @@ DROP TRIGGER IF EXISTS webhook_event_on_insert ON conversions;
 CREATE CONSTRAINT TRIGGER webhook_event_on_insert
   AFTER INSERT ON conversions
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_conversion_event();
+
+-- ---------------------------------------------------------------------------------------------
+-- What ends and starts schedules
+-- ---------------------------------------------------------------------------------------------
+
+-- A lead leaves its schedule in the statement that writes why (exit_on of the schedule; TG_ARGV is
+-- one of it). Whoever is about to contact the lead waits for its row, and finds that the claim is
+-- gone: after the event no step is done. The change is to the row itself, so this is not deferred.
+CREATE OR REPLACE FUNCTION exit_schedule() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  reason CONSTANT text := TG_ARGV[0];
+BEGIN
+  IF NOT EXISTS (
+    SELECT FROM schedules s
+    WHERE s.company_id = NEW.company_id AND s.id = NEW.schedule_id AND reason = ANY (s.exit_on)
+  ) THEN
+    RETURN NEW;
+  END IF;
+  NEW.phase := 'end';
+  NEW.position := NULL;
+  NEW.exit_reason := reason;
+  NEW.callback_at := NULL;
+  NEW.scheduled_callback_id := NULL;
+  NEW.delay_reason := NULL;
+  NEW.tries := 0;
+  NEW.claim_id := NULL;
+  IF reason = 'opted_out' THEN
+    NEW.is_live := false;
+    NEW.due_at := NULL;
+    NEW.next_action_at := NULL;
+    NEW.schedule_ended_at := NEW.updated_at;
+  ELSE
+    NEW.next_action_at := NEW.updated_at;
+    -- A lead that is stopped stays so.
+    IF NEW.due_at IS NOT NULL THEN
+      NEW.due_at := NEW.updated_at;
+      IF NEW.status = 'waiting' THEN
+        NEW.status := 'scheduled';
+      END IF;
+    END IF;
+  END IF;
+  UPDATE scheduled_callbacks
+    SET status = 'canceled'
+    WHERE company_id = NEW.company_id AND lead_id = NEW.id AND status = 'pending';
+  INSERT INTO lead_logs (company_id, created_at, lead_id, event, message)
+    VALUES (NEW.company_id, NEW.updated_at, NEW.id, 'left_schedule', reason);
+  RETURN NEW;
+END $$;
+
+-- A conversion writes the column, also of a lead that has converted before.
+DROP TRIGGER IF EXISTS exit_on_conversion ON leads;
+CREATE TRIGGER exit_on_conversion
+  BEFORE UPDATE OF buyer_converted ON leads FOR EACH ROW
+  WHEN (NEW.buyer_converted AND NEW.is_live AND NEW.phase = 'actions' AND NEW.schedule_id IS NOT NULL)
+  EXECUTE FUNCTION exit_schedule('converted');
+
+DROP TRIGGER IF EXISTS exit_on_connection ON leads;
+CREATE TRIGGER exit_on_connection
+  BEFORE UPDATE OF connected_call_id ON leads FOR EACH ROW
+  WHEN (
+    NEW.connected_call_id IS DISTINCT FROM OLD.connected_call_id
+    AND NEW.connected_call_id IS NOT NULL
+    AND NEW.is_live AND NEW.phase = 'actions' AND NEW.schedule_id IS NOT NULL
+  )
+  EXECUTE FUNCTION exit_schedule('connected');
+
+DROP TRIGGER IF EXISTS exit_on_inbound_call ON leads;
+CREATE TRIGGER exit_on_inbound_call
+  BEFORE UPDATE OF called_at ON leads FOR EACH ROW
+  WHEN (NEW.is_live AND NEW.phase = 'actions' AND NEW.schedule_id IS NOT NULL)
+  EXECUTE FUNCTION exit_schedule('inbound_call');
+
+DROP TRIGGER IF EXISTS exit_on_opt_out ON leads;
+CREATE TRIGGER exit_on_opt_out
+  BEFORE UPDATE OF status ON leads FOR EACH ROW
+  WHEN (
+    NEW.status = 'opt_out' AND OLD.status <> 'opt_out'
+    AND NEW.is_live AND NEW.schedule_id IS NOT NULL
+  )
+  EXECUTE FUNCTION exit_schedule('opted_out');
+
+-- A text of the lead is a row of its own; who stores it writes its time to the lead. So does, for
+-- calls, who handles the events below: a call does not wait for a lead that is being texted.
+DROP TRIGGER IF EXISTS exit_on_reply ON leads;
+CREATE TRIGGER exit_on_reply
+  BEFORE UPDATE OF replied_at ON leads FOR EACH ROW
+  WHEN (NEW.is_live AND NEW.phase = 'actions' AND NEW.schedule_id IS NOT NULL)
+  EXECUTE FUNCTION exit_schedule('replied');
+
+-- Whether a schedule of the company starts by events of a kind.
+CREATE OR REPLACE FUNCTION has_trigger_for(company bigint, event_kind text) RETURNS boolean
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN EXISTS (
+    SELECT FROM schedules s
+    WHERE s.company_id = company
+      AND s.deleted_at IS NULL
+      AND s.triggers <> '[]'
+      AND s.triggers @> jsonb_build_array(jsonb_build_object('on', event_kind))
+  );
+END $$;
+
+-- Records that something has happened, if a schedule of the company starts by it. A row lives until
+-- the transaction that starts the schedules deletes it (src/leads/start-triggered.ts): each event
+-- counts once.
+CREATE OR REPLACE FUNCTION record_schedule_event(
+  company bigint, event_kind text, the_lead bigint, the_call bigint, the_message bigint
+) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF has_trigger_for(company, event_kind) THEN
+    INSERT INTO schedule_events (company_id, kind, lead_id, call_id, text_message_id)
+      VALUES (company, event_kind, the_lead, the_call, the_message);
+  END IF;
+END $$;
+
+-- A lead that a trigger has started is no new one: it begins with the schedules that led to it.
+CREATE OR REPLACE FUNCTION record_new_lead() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF has_trigger_for(NEW.company_id, 'lead_created') THEN
+    INSERT INTO schedule_events (company_id, kind, lead_id)
+    SELECT l.company_id, 'lead_created', l.id
+    FROM leads l
+    WHERE l.company_id = NEW.company_id AND l.id = NEW.id AND l.triggered_by = '{}';
+  END IF;
+  RETURN NULL;
+END $$;
+
+DROP TRIGGER IF EXISTS schedule_event_on_insert ON leads;
+CREATE CONSTRAINT TRIGGER schedule_event_on_insert
+  AFTER INSERT ON leads
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_new_lead();
+
+CREATE OR REPLACE FUNCTION record_call_of_lead() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO schedule_events (company_id, kind, lead_id, call_id)
+  SELECT l.company_id, 'inbound_call', l.id, NEW.id
+  FROM leads l
+  JOIN schedules s ON s.company_id = l.company_id AND s.id = l.schedule_id
+  WHERE l.company_id = NEW.company_id AND l.id = NEW.lead_id AND l.is_live
+    AND 'inbound_call' = ANY (s.exit_on);
+  RETURN NULL;
+END $$;
+
+DROP TRIGGER IF EXISTS schedule_event_on_call ON calls;
+CREATE CONSTRAINT TRIGGER schedule_event_on_call
+  AFTER INSERT ON calls
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.direction = 'inbound' AND NEW.lead_id IS NOT NULL)
+  EXECUTE FUNCTION record_call_of_lead();
+
+-- The state at the end of the transaction counts: the call may convert after it has ended.
+CREATE OR REPLACE FUNCTION record_end_of_call() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM record_schedule_event(
+      c.company_id,
+      CASE WHEN c.connected_at IS NULL THEN 'call_missed' ELSE 'call_not_converted' END,
+      c.lead_id, c.id, NULL
+    )
+    FROM calls c
+    WHERE c.company_id = NEW.company_id AND c.id = NEW.id
+      AND NOT c.buyer_converted
+      AND (c.connected_at IS NOT NULL OR c.direction = 'inbound');
+  RETURN NULL;
+END $$;
+
+DROP TRIGGER IF EXISTS schedule_event_on_insert ON calls;
+CREATE CONSTRAINT TRIGGER schedule_event_on_insert
+  AFTER INSERT ON calls
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.ended_at IS NOT NULL)
+  EXECUTE FUNCTION record_end_of_call();
+
+DROP TRIGGER IF EXISTS schedule_event_on_end ON calls;
+CREATE CONSTRAINT TRIGGER schedule_event_on_end
+  AFTER UPDATE OF ended_at ON calls
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL)
+  EXECUTE FUNCTION record_end_of_call();
+
+CREATE OR REPLACE FUNCTION record_converted_call() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM record_schedule_event(NEW.company_id, 'call_converted', NEW.lead_id, NEW.id, NULL);
+  RETURN NULL;
+END $$;
+
+DROP TRIGGER IF EXISTS schedule_event_on_conversion ON calls;
+CREATE CONSTRAINT TRIGGER schedule_event_on_conversion
+  AFTER UPDATE OF buyer_converted ON calls
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.buyer_converted AND NOT OLD.buyer_converted)
+  EXECUTE FUNCTION record_converted_call();
 
 -- Agents ---------------------------------------------------------------------------------------
 

@@ -115,6 +115,8 @@ export interface RawOperation {
   'x-own-transactions'?: boolean;
   /** It decides where a call goes: it has connections that no other request takes. */
   'x-routes'?: boolean;
+  /** A request is refused for these fields alone: others that are wrong become warnings. */
+  'x-lenient'?: string[];
   'x-own-number'?: string;
   /** What it is authenticated by, where no security scheme can say it. */
   'x-credentials'?: CredentialKind;

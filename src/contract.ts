@@ -66,6 +66,8 @@ export interface Operation {
   own_transactions: boolean;
   /** It decides where a call goes: it has connections that no other request takes. */
   routes: boolean;
+  /** The fields that it is refused for, where others that are wrong become warnings. */
+  lenient: ReadonlySet<string> | undefined;
   /** Field of a carrier's request that has the company's own number. */
   own_number: string | undefined;
   parameters: Parameter[];
@@ -155,6 +157,7 @@ function describe({ method, path, operation, shared, resolve }: Found): Operatio
     unlogged: operation['x-unlogged'] === true,
     own_transactions: operation['x-own-transactions'] === true,
     routes: operation['x-routes'] === true,
+    lenient: operation['x-lenient'] && new Set(operation['x-lenient']),
     own_number: operation['x-own-number'],
     // With x-fields the query string is read as a body.
     parameters: fields ? parameters.filter((parameter) => parameter.in !== 'query') : parameters,

@@ -4,7 +4,7 @@ import { HttpProblem } from '../errors';
 import type { Connection } from '../outreach/context';
 import { readLead, type DueLead } from '../outreach/load-leads';
 import { machineMessage, type MachineAction } from '../phone/machine-message';
-import { callerNumber } from '../phone/caller-number';
+import { assignable, callerNumber } from '../phone/caller-number';
 import { READ_OFFERS_OF } from './queries/place-call';
 
 /** A call to be placed, as it is requested. */
@@ -84,7 +84,7 @@ export async function readCallOrder(db: Db, order: CallOrder): Promise<ReadOrder
   if (order.to === undefined && lead_id === null)
     throw HttpProblem.field('to', 'missing_field', 'must be given, or lead_id: the person to call');
   const from = digits(await callerNumber(db, order.from, 'from'));
-  const to = digits(await callerNumber(db, order.to, 'to'));
+  const to = digits(assignable(await callerNumber(db, order.to, 'to'), 'to'));
   const lead = lead_id === null ? undefined : await leadOf(db, lead_id);
   const owner = await ownerOf(db, { schedule_id, offer_id }, { lead, from });
   const person = lead ?? {

@@ -1704,7 +1704,7 @@ export interface paths {
         put?: never;
         /**
          * Submit a lead
-         * @description The lead is added to the offer or the schedule whose `lead_token` is sent. No other credentials are needed, and browsers may post from any origin. Parameters may be sent in the query string, as flat JSON, in `data`, in a form, or in a mixture. Each number has at most one live lead at an offer or a schedule: a second submission updates it, even when several arrive at once. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence. Without credentials of the company, columns with personal data or money are null, unless this very request has sent them.
+         * @description The lead is added to the offer or the schedule whose `lead_token` is sent. No other credentials are needed, and browsers may post from any origin. Parameters may be sent in the query string, as flat JSON, in `data`, in a form, or in a mixture. Each number has at most one live lead at an offer or a schedule: a second submission updates it, even when several arrive at once. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence. Without credentials of the company, columns with personal data or money are null, unless this very request has sent them. No lead is lost for a detail: it is refused for credentials, and for a number that is missing or that nobody can have. What else cannot be used is kept as a token under its name (with `_raw` where there is one of that name); `warnings` and the log of the lead say so.
          */
         post: operations["submitLead"];
         delete?: never;
@@ -1881,15 +1881,19 @@ export interface paths {
         };
         /**
          * Opt a lead out
-         * @description No more calls, text messages or e-mails go to its number from this offer or schedule, and with credentials that have `leads:update` from the whole company: nothing goes out after the response to this request. The same as the other methods of this path. The response must not be cached. HEAD is refused.
+         * @description No more calls, text messages or e-mails go to its number from this offer or schedule, and with credentials that have `leads:update` from the whole company: nothing goes out after the response to this request. A number without a lead is opted out too, and leads of it that come later are not contacted: the answer is then a lead without an id, which is not stored. The same as the other methods of this path. The response must not be cached. HEAD is refused.
          */
         get: operations["optOutLeadByGet"];
         /**
          * Opt a lead out
-         * @description No more calls, text messages or e-mails go to its number from this offer or schedule, and with credentials that have `leads:update` from the whole company: nothing goes out after the response to this request.
+         * @description No more calls, text messages or e-mails go to its number from this offer or schedule, and with credentials that have `leads:update` from the whole company: nothing goes out after the response to this request. A number without a lead is opted out too, and leads of it that come later are not contacted: the answer is then a lead without an id, which is not stored.
          */
         put: operations["optOutLead"];
-        post?: never;
+        /**
+         * Opt a lead out
+         * @description No more calls, text messages or e-mails go to its number from this offer or schedule, and with credentials that have `leads:update` from the whole company: nothing goes out after the response to this request. A number without a lead is opted out too, and leads of it that come later are not contacted: the answer is then a lead without an id, which is not stored. The same as the other methods of this path.
+         */
+        post: operations["optOutLeadByPost"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2763,7 +2767,7 @@ export interface paths {
         put?: never;
         /**
          * Receive a text message from the carrier
-         * @description The URL for incoming messages of your numbers. A message that starts with STOP, UNSUBSCRIBE or CANCEL opts the sender out; START opts the sender in again. Requests must be signed by the carrier.
+         * @description The URL for incoming messages of your numbers. A message that starts with STOP, STOPALL, UNSUBSCRIBE, CANCEL, END, QUIT, REVOKE, OPTOUT, OPT OUT, ARRET or PARAR opts the sender out, also without a lead; START, UNSTOP and YES opt the sender in again. These and HELP are answered once, with the texts of `PUT /company`. Requests must be signed by the carrier.
          */
         post: operations["receiveSms"];
         delete?: never;
@@ -3539,6 +3543,23 @@ export interface components {
         ScheduleActionSerializer: "schedule_action" | "schedule_action_grid" | "";
         /** @enum {string} */
         ScheduleActionOrder: "id" | "position" | "created_at" | "updated_at";
+        /**
+         * @description What ends a schedule for a lead: a call with the lead is connected, a buyer pays for its call (`converted`), the lead calls (`inbound_call`) or texts (`replied`), its number opts out.
+         * @enum {string}
+         */
+        ScheduleExit: "connected" | "converted" | "inbound_call" | "replied" | "opted_out";
+        /**
+         * @description What starts a schedule: a lead is created, a call comes in and reaches no buyer (`call_missed`), a buyer pays for a call, a call that was connected ends without that, a text comes in that is no STOP, START or HELP.
+         * @enum {string}
+         */
+        ScheduleTriggerEvent: "lead_created" | "call_missed" | "call_converted" | "call_not_converted" | "text_received";
+        /** @description An event that starts a schedule. */
+        ScheduleTrigger: {
+            /** @description What happens. */
+            on: components["schemas"]["ScheduleTriggerEvent"];
+            /** @description Only when the tokens of the lead, or of a call without a lead, match all of these. Empty means always. */
+            token_filter_list?: components["schemas"]["TokenFilter"][];
+        };
         /**
          * @description `dial` calls the lead and connects it, `sms` and `email` send it a message, `wait` waits, `webhook` sends a request, `exit` ends the schedule and runs its end-of-schedule actions, `opt_out` and `block` end all contact with the number, `restart` starts the schedule again, `move_to_schedule` continues in another schedule.
          * @enum {string}
@@ -6921,6 +6942,10 @@ export interface components {
             max_contact_attempts?: number | null;
             /** @description The sender of its e-mails: `desk@example.com` or `Desk <desk@example.com>`. An action may have its own. */
             from_email?: string | null;
+            /** @description What ends the schedule for a lead. It leaves for the end-of-schedule actions; after a conversion without calls and messages, after an opt-out without any. Replaces all current ones. */
+            exit_on?: components["schemas"]["ScheduleExit"][];
+            /** @description What starts the schedule: events of its offer, or of all offers where it has none. A number that is in the schedule already is not started again, and a schedule is not started by calls that it led to itself, nor more than five times in 24 hours for one number. Replaces all current ones. */
+            triggers?: components["schemas"]["ScheduleTrigger"][];
             /** @description No lead of a paused schedule is contacted: its leads are kept as `disabled`, and continue when it is unpaused. */
             paused?: boolean;
             /** @description Suppression lists of the schedule: its calls and messages skip leads with their numbers. Replaces all current ones. */
@@ -6994,6 +7019,10 @@ export interface components {
             max_contact_attempts?: number | null;
             /** @description The sender of its e-mails: `desk@example.com` or `Desk <desk@example.com>`. Null: the sender of the installation. An action may have its own. */
             from_email?: string | null;
+            /** @description What ends the schedule for a lead. */
+            exit_on?: components["schemas"]["ScheduleExit"][];
+            /** @description What starts the schedule. */
+            triggers?: components["schemas"]["ScheduleTrigger"][];
             /** @description Whether its leads are not contacted. They are kept as `disabled`, and continue when it is unpaused. */
             paused?: boolean;
             /** @description When it was last paused; null if it never was. */
@@ -8083,7 +8112,7 @@ export interface components {
             from: string;
             /** @description A number of the company. */
             to: string;
-            /** @description The text. One that begins with STOP, UNSUBSCRIBE or CANCEL opts the sender out, START opts in again. */
+            /** @description The text. Its first word may opt the sender out (STOP and others) or in again (START), or ask for HELP. */
             body: string;
             serializer?: components["schemas"]["TextMessageSerializer"];
         };
@@ -8483,8 +8512,12 @@ export interface components {
             service_number_plain: string | null;
             /** @description The number it is texted from, as digits. Null when none is assigned. */
             sms_number_plain: string | null;
-            /** @description What was requested and could not be done now, by parameter: a paused offer, a number that has opted out, no number to assign. */
+            /** @description What could not be used or done, by field: a malformed e-mail address, which is kept as a token, a paused offer, a number that has opted out, no number to assign. It is in the log of the lead too. */
             warnings: {
+                [key: string]: string[];
+            };
+            /** @description For each text in `warnings` its code, in the same order. */
+            warning_codes: {
                 [key: string]: string[];
             };
             checksum: components["schemas"]["Checksum"];
@@ -9130,8 +9163,10 @@ export interface components {
             From: string;
             /** @description A number of yours: determines the company. */
             To: string;
-            /** @description The text. One that begins with STOP, UNSUBSCRIBE or CANCEL opts the sender out, START opts in again. */
+            /** @description The text. Its first word may opt the sender out (STOP and others) or in again (START), or ask for HELP. */
             Body?: string;
+            /** @description STOP, START or HELP: the carrier has answered the word itself. */
+            OptOutType?: string;
         };
         CarrierMessageStatus: {
             /** @description The number of yours that the message was sent from: determines the company. */
@@ -9713,6 +9748,14 @@ export interface components {
             lead_token_powers?: components["schemas"]["LeadTokenPower"][] | null;
             /** @description Dollars that the service costs for each begun minute of a call, rounded to four decimals; shown as `service_cost` of calls that end from now on. */
             service_cost_per_minute?: number;
+            /** @description Whether texts of HELP, STOP and START are answered. False where the carrier answers them itself; what it says that it has answered is not answered twice in any case. */
+            keyword_replies?: boolean;
+            /** @description What a text of HELP or INFO is answered with. Null: a sentence with the name of the company and STOP. */
+            help_text?: string | null;
+            /** @description What a text of STOP, or another word that opts out, is answered with, once. Null: a sentence with the name of the company and START. */
+            opt_out_text?: string | null;
+            /** @description What START, UNSTOP or YES is answered with when it lifts an opt-out. Null: a sentence with the name of the company and STOP. */
+            opt_in_text?: string | null;
         };
         Company: {
             /**
@@ -9743,6 +9786,14 @@ export interface components {
             lead_token_powers?: components["schemas"]["LeadTokenPower"][] | null;
             /** @description Dollars that the service costs for each begun minute of a call; see `service_cost` of calls. */
             service_cost_per_minute?: number;
+            /** @description Whether texts of HELP, STOP and START are answered. False where the carrier answers them itself; what it says that it has answered is not answered twice in any case. */
+            keyword_replies?: boolean;
+            /** @description What a text of HELP or INFO is answered with. Null: a sentence with the name of the company and STOP. */
+            help_text?: string | null;
+            /** @description What a text of STOP, or another word that opts out, is answered with, once. Null: a sentence with the name of the company and START. */
+            opt_out_text?: string | null;
+            /** @description What START, UNSTOP or YES is answered with when it lifts an opt-out. Null: a sentence with the name of the company and STOP. */
+            opt_in_text?: string | null;
         };
         CompanyReply: {
             /** @description HTTP status of the response. */
@@ -15640,7 +15691,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The lead as it is now. */
+            /** @description The lead as it is now; without an id where the number has none. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -15652,7 +15703,6 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -15676,7 +15726,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The lead as it is now. */
+            /** @description The lead as it is now; without an id where the number has none. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -15688,7 +15738,41 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    optOutLeadByPost: {
+        parameters: {
+            query: {
+                /** @description `lead_token` of the lead's offer or schedule. No other credentials are needed. */
+                lead_token: components["parameters"]["LeadToken"];
+                /** @description `lead_grid` adds foreign keys to the record; `lead_external` returns only what the sender of the lead may see. */
+                serializer?: components["parameters"]["LeadSerializer"];
+            };
+            header?: never;
+            path: {
+                /** @description Number of the lead, in any format. */
+                caller_id: components["parameters"]["CallerInPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lead as it is now; without an id where the number has none. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeadReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -17913,7 +17997,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the carrier should do now: nothing. */
+            /** @description What the carrier should do now: nothing, or send the answer to a word of consent. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -1161,17 +1161,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/schedules/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{ \"max_contact_attempts\": 4, \"business_hours_schedule\": [] }'"
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/schedules/1 \\\n  -H 'Content-Type: application/json' \\\n  -d '{\n  \"max_contact_attempts\": 4,\n  \"business_hours_schedule\": [],\n  \"exit_on\": [\"converted\", \"opted_out\", \"replied\"],\n  \"triggers\": [\n    { \"on\": \"call_missed\", \"token_filter_list\": [\"state:in CA,NV\"] }\n  ]\n}'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/schedules/{id}', {\n  params: { path: { id: '1' } },\n  body: { max_contact_attempts: 4, business_hours_schedule: [] },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/schedules/{id}', {\n  params: { path: { id: '1' } },\n  body: {\n    max_contact_attempts: 4,\n    business_hours_schedule: [],\n    exit_on: ['converted', 'opted_out', 'replied'],\n    triggers: [{ on: 'call_missed', token_filter_list: ['state:in CA,NV'] }],\n  },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/schedules/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\"max_contact_attempts\": 4, \"business_hours_schedule\": []},\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/schedules/1\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"max_contact_attempts\": 4,\n        \"business_hours_schedule\": [],\n        \"exit_on\": [\"converted\", \"opted_out\", \"replied\"],\n        \"triggers\": [\n            {\"on\": \"call_missed\", \"token_filter_list\": [\"state:in CA,NV\"]},\n        ],\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "deleteSchedule": [
@@ -2124,6 +2124,23 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
       "lang": "Python",
       "label": "Python",
       "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/leads/%2B13105550123/caller_opt_out\",\n    params={\"lead_token\": \"LEAD_TOKEN\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
+  "optOutLeadByPost": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -X POST 'http://127.0.0.1:3000/api/v1/leads/%2B13105550123/caller_opt_out?lead_token=LEAD_TOKEN'"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n});\n\nconst { data, error } = await client.POST('/leads/{caller_id}/caller_opt_out', {\n  params: {\n    path: { caller_id: '+13105550123' },\n    query: { lead_token: 'LEAD_TOKEN' },\n  },\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/leads/%2B13105550123/caller_opt_out\",\n    params={\"lead_token\": \"LEAD_TOKEN\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "optOutLead": [
@@ -3422,17 +3439,17 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
     {
       "lang": "Shell",
       "label": "curl",
-      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/company \\\n  -H 'Content-Type: application/json' \\\n  -d '{\n  \"contact_countries\": [\"US\", \"CA\"],\n  \"service_cost_per_minute\": 0.0125,\n  \"lead_token_powers\": [\n    \"submit\",\n    \"opt_out\",\n    \"remove\",\n    \"move_to_end\",\n    \"read\"\n  ]\n}'"
+      "source": "curl -X PUT -u public_key:private_key http://127.0.0.1:3000/api/v1/company \\\n  -H 'Content-Type: application/json' \\\n  -d '{\n  \"contact_countries\": [\"US\", \"CA\"],\n  \"service_cost_per_minute\": 0.0125,\n  \"lead_token_powers\": [\n    \"submit\",\n    \"opt_out\",\n    \"remove\",\n    \"move_to_end\",\n    \"read\"\n  ],\n  \"help_text\": \"Demo Company: call +1 213 555 0100 for help, or reply STOP.\"\n}'"
     },
     {
       "lang": "TypeScript",
       "label": "TypeScript",
-      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/company', {\n  body: {\n    contact_countries: ['US', 'CA'],\n    service_cost_per_minute: 0.0125,\n    lead_token_powers: ['submit', 'opt_out', 'remove', 'move_to_end', 'read'],\n  },\n});\nconsole.log(error ?? data);"
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: `Basic ${btoa('public_key:private_key')}` },\n});\n\nconst { data, error } = await client.PUT('/company', {\n  body: {\n    contact_countries: ['US', 'CA'],\n    service_cost_per_minute: 0.0125,\n    lead_token_powers: ['submit', 'opt_out', 'remove', 'move_to_end', 'read'],\n    help_text: 'Demo Company: call +1 213 555 0100 for help, or reply STOP.',\n  },\n});\nconsole.log(error ?? data);"
     },
     {
       "lang": "Python",
       "label": "Python",
-      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/company\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"contact_countries\": [\"US\", \"CA\"],\n        \"service_cost_per_minute\": 0.0125,\n        \"lead_token_powers\": [\n            \"submit\",\n            \"opt_out\",\n            \"remove\",\n            \"move_to_end\",\n            \"read\",\n        ],\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
+      "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/company\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"contact_countries\": [\"US\", \"CA\"],\n        \"service_cost_per_minute\": 0.0125,\n        \"lead_token_powers\": [\n            \"submit\",\n            \"opt_out\",\n            \"remove\",\n            \"move_to_end\",\n            \"read\",\n        ],\n        \"help_text\": \"Demo Company: call +1 213 555 0100 for help, or reply STOP.\",\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
   "listCollections": [

@@ -1902,6 +1902,31 @@ export interface SqlTypes {
       offer_id: string | null;
     };
   };
+  'leads.find_schedule_events': {
+    params: {
+      limit: number | string | bigint | null;
+    };
+    row: {
+      company_id: string;
+      id: string;
+    };
+  };
+  'leads.find_triggered_schedules': {
+    params: {
+      caller_number: number | string | bigint | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      kind: string | null;
+      offer_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      offer_id: string | null;
+      time_zone: string;
+      triggers: unknown;
+      starts: number;
+    };
+  };
   'leads.lift_blocks': {
     params: {
       now: Date | string | null;
@@ -2024,6 +2049,14 @@ export interface SqlTypes {
       caller_number: string;
     };
   };
+  'leads.record_call_of_lead': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'leads.record_call_status': {
     params: {
       connected_call_id: number | string | bigint | null;
@@ -2109,6 +2142,14 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'leads.set_triggered_by': {
+    params: {
+      triggered_by: readonly (number | string | bigint)[] | string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'leads.stop_leads': {
     params: {
       company_id: number | string | bigint | null;
@@ -2133,6 +2174,25 @@ export interface SqlTypes {
       details: string | object | null;
     };
     row: object;
+  };
+  'leads.take_schedule_event': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      kind: string | null;
+      lead_id: string | null;
+      caller_number: string;
+      offer_id: string;
+      data: unknown;
+      email: string | null;
+      sub_id: string | null;
+      traffic_source_id: string;
+      lead_schedule_id: string | null;
+      triggered_by: string[];
+      is_outbound: boolean;
+    };
   };
   'leads.unblock_contacts': {
     params: {
@@ -2508,6 +2568,16 @@ export interface SqlTypes {
       is_taken: boolean;
     };
   };
+  'outreach.find_reply': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      key: string;
+      body: string;
+    };
+  };
   'outreach.find_suppressions': {
     params: {
       places: readonly (number | string | bigint)[] | string | null;
@@ -2537,6 +2607,23 @@ export interface SqlTypes {
     row: {
       id: string;
     };
+  };
+  'outreach.insert_reply': {
+    params: {
+      company_id: number | string | bigint | null;
+      uuid: string | null;
+      now: Date | string | null;
+      from: number | string | bigint | null;
+      to: number | string | bigint | null;
+      body: string | null;
+      status: string | null;
+      carrier: string | null;
+      lead_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      in_reply_to_id: number | string | bigint | null;
+    };
+    row: object;
   };
   'outreach.load_call_facts': {
     params: {
@@ -2825,6 +2912,21 @@ export interface SqlTypes {
       details: unknown;
     };
   };
+  'outreach.read_reply_settings': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      name: string;
+      country: string;
+      contact_countries: string[] | null;
+      contact_prefixes: string[];
+      keyword_replies: boolean;
+      help_text: string | null;
+      opt_out_text: string | null;
+      opt_in_text: string | null;
+    };
+  };
   'outreach.read_text_message': {
     params: {
       company_id: number | string | bigint | null;
@@ -2872,6 +2974,24 @@ export interface SqlTypes {
     row: {
       id: string;
       uuid: string;
+    };
+  };
+  'outreach.record_reply': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'outreach.record_text_event': {
+    params: {
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
+      text_message_id: number | string | bigint | null;
+    };
+    row: {
+      recorded: string;
     };
   };
   'outreach.record_text_messages': {

@@ -159,10 +159,14 @@ async function runAndReply(request: Run, pipeline: Pipeline): Promise<void> {
 
 /** What makes a request the same as an earlier one with its Idempotency-Key. */
 async function keyed({ operation, call }: Run, key: string) {
-  const { params, query, upload } = call;
-  const body = upload ? [call.body, await digestOf(upload)] : call.body;
+  const { params, query, upload, aside } = call;
+  const body = upload ? [call.body, await digestOf(upload)] : withAside(call.body, aside?.values);
   return { operation, key, sender: senderOf(call), params, query, body };
 }
+
+/** Requests that differ in what cannot be used are different ones. */
+const withAside = (body: unknown, values: Record<string, unknown> = {}): unknown =>
+  Object.keys(values).length === 0 ? body : [body, values];
 
 /**
  * A key belongs to the credentials that sent it: others do not get the stored answer. Where these

@@ -6,6 +6,7 @@ import type { Invitation } from './auth/invitations';
 import type { LeadOwner } from './auth/lead-tokens';
 import type { SellersEndpoint } from './auth/webhook-tokens';
 import type { Csv, Download, EventStream, Json, NotModified, Twiml } from './reply';
+import type { SetAside } from './set-aside';
 import type { Upload } from './upload';
 
 type Parameters<Id extends OperationId, In extends 'path' | 'query'> =
@@ -61,6 +62,8 @@ export interface Call<Id extends OperationId> {
   webhook?: SellersEndpoint | undefined;
   /** The invitation that is accepted, where one is asked for. */
   invitation?: Invitation | undefined;
+  /** Of an operation with x-lenient: the fields that could not be used. */
+  aside?: SetAside | undefined;
   /** Address of the caller. */
   ip: string;
   /** The caller's company and nothing else. */

@@ -6,7 +6,7 @@ import type { AnyHandler, Pipeline } from './adapt';
 import { accessScopeOf } from './auth/caller';
 import type { Authenticated } from './auth/scheme';
 import { problemFor } from './error-handler';
-import type { Faults } from './faults';
+import { Faults } from './faults';
 import type { Call } from './handlers';
 import { mergeQueryAndBody, moveQueryToBody, type Fields } from './merge';
 import { requireFieldPermissions } from './field-permissions';
@@ -20,7 +20,8 @@ import {
   type StoredRecord,
 } from './stored-fields';
 import { isMultipart, type Upload } from './upload';
-import { requireWellFormed } from './well-formed';
+import { SetAside } from './set-aside';
+import { requireWellFormed, storableFields } from './well-formed';
 import type { Validator } from './validate';
 
 interface Received {
@@ -39,6 +40,8 @@ export async function readCall(
   pipeline: Pick<Pipeline, 'validate' | 'tenants'>,
 ): Promise<ReadCall> {
   const { operation, req, res, upload, sender } = received;
+  const aside = SetAside.of(operation);
+  if (aside) repair(req, aside);
   requireWellFormed(req.query, 'query');
   requireWellFormed(req.body, 'body');
   const db = dbOf(received, pipeline.tenants);
@@ -52,13 +55,18 @@ export async function readCall(
     body_schema,
   });
   Object.assign(req, { query: input.query, body: input.body });
-  await validateAll(pipeline.validate, { operation, req, res, unreadable: input.faults });
+  const checked = { operation, req, res, unreadable: input.faults };
+  if (aside) await validateOthers(pipeline.validate, { ...checked, aside, sent });
+  else await validateAll(pipeline.validate, checked);
 
   const { caller } = sender;
   const params = req.openapi!.pathParams;
   const query = await resolveFilters(db, operation, req.query);
   const named = { operation, params, body: req.body as unknown };
-  await requireVisibleReferences(db, caller, named);
+  await requireVisibleReferences(db, caller, named).catch((error: unknown) => {
+    if (!aside) throw error;
+    aside.take(error, named.body as Record<string, unknown>);
+  });
   await requireFieldPermissions(db, caller, named);
   const call = {
     params,
@@ -69,6 +77,7 @@ export async function readCall(
     if_none_match: checksumOf(req.headers['if-none-match']),
     last_event_id: req.get('Last-Event-ID'),
     ...sender,
+    aside,
     ip: req.ip ?? '',
     db,
   } as unknown as Call<OperationId>;
@@ -144,6 +153,37 @@ async function validateAll(
   }
   const problem = unreadable.problem();
   if (problem) throw problem;
+}
+
+interface LenientlyChecked extends Checked {
+  aside: SetAside;
+  /** What was sent, before it was turned into the types of the contract. */
+  sent: Fields;
+}
+
+/** Sets aside what is wrong, until the rest is right. */
+async function validateOthers(
+  validate: Validator,
+  { aside, sent, ...checked }: LenientlyChecked,
+): Promise<void> {
+  const { req } = checked;
+  for (let { unreadable } = checked; ; unreadable = new Faults())
+    try {
+      return await validateAll(validate, { ...checked, unreadable });
+    } catch (error) {
+      if (!isObject(req.body) || !isObject(sent.body)) throw error;
+      aside.take(error, req.body, sent.body);
+    }
+}
+
+/** Replaces what cannot be stored. */
+function repair(req: Request, aside: SetAside): void {
+  const faults = new Faults();
+  const [query, body] = [req.query, req.body as unknown].map((part) =>
+    storableFields(part, faults),
+  );
+  Object.assign(req, { query, body });
+  aside.note(faults.fields);
 }
 
 /** `"abc"`, `W/"abc"` and `abc` alike. */

@@ -79,6 +79,60 @@ function look(value: unknown, walk: Walk, place: string): void {
   }
 }
 
+/** Stands for what PostgreSQL cannot store. */
+const REPLACEMENT = '\u{fffd}';
+
+/**
+ * The fields of a request with text that PostgreSQL can store. `data` may be the text of a JSON
+ * object, with such characters as escapes. What was replaced is named in `faults`.
+ */
+export function storableFields(source: unknown, faults: Faults): unknown {
+  if (typeof source !== 'object' || source === null || Array.isArray(source)) return source;
+  const entries = Object.entries(source).map(([name, value]): [string, unknown] => {
+    const repair = { replaced: false };
+    const key = storableText(name, repair);
+    const plain = name === 'data' && typeof value === 'string' ? (parsed(value) ?? value) : value;
+    const stored = storable(plain, repair, 1);
+    if (repair.replaced)
+      faults.add(key, 'must not have characters that cannot be stored; they were replaced');
+    return [key, stored];
+  });
+  return Object.fromEntries(entries);
+}
+
+interface Repair {
+  replaced: boolean;
+}
+
+function storable(value: unknown, repair: Repair, depth: number): unknown {
+  if (typeof value === 'string') return storableText(value, repair);
+  // What is deeper is refused.
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value;
+  if (Array.isArray(value)) return value.map((item) => storable(item, repair, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      storableText(key, repair),
+      storable(inner, repair, depth + 1),
+    ]),
+  );
+}
+
+function storableText(text: string, repair: Repair): string {
+  if (faultOf(text) === undefined) return text;
+  repair.replaced = true;
+  return text.replaceAll('\0', REPLACEMENT).toWellFormed();
+}
+
+/** The object whose JSON a text is. */
+function parsed(text: string): object | undefined {
+  if (!text.trimStart().startsWith('{')) return undefined;
+  try {
+    return JSON.parse(text) as object;
+  } catch {
+    return undefined;
+  }
+}
+
 function check(text: string, { path, faults }: Walk, place: string): void {
   const fault = faultOf(text);
   if (fault !== undefined) faults.add(nameOf(path, place), fault);

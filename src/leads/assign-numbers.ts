@@ -1,5 +1,5 @@
 import type { Db } from '../db/tenant';
-import type { FieldErrors } from '../errors';
+import { fault, type FieldFaults } from '../errors';
 import { assignNumber } from '../numbers/assign-number';
 import type { SentLead } from './read-submission';
 import type { Submission, WrittenLead } from './upsert-lead';
@@ -7,7 +7,7 @@ import type { Submission, WrittenLead } from './upsert-lead';
 interface Assigning {
   submission: Submission;
   lead: WrittenLead;
-  warnings: FieldErrors;
+  warnings: FieldFaults;
 }
 
 /**
@@ -30,7 +30,10 @@ export async function assignNumbers(
     column: 'dial_number_id' | 'sms_number_id',
   ) => {
     const number = await assignNumber(db, numbered, column, new Date(submission.now));
-    if (number === null) warnings[name] = ['the company owns no number that could be assigned'];
+    if (number === null)
+      warnings[name] = [
+        fault('number_unavailable', 'the company owns no number that could be assigned'),
+      ];
     return number;
   };
   const is_for_calls = fields.assign_service_number || fields.assign_trackdrive_number;

@@ -103,7 +103,7 @@ export const leads = ({ clock, limits }: Deps) => {
 };
 
 /** Submits a lead with credentials of the company, to the offer or schedule that is named. */
-async function capture({ body, db, caller, ip }: Call<'captureLead'>, clock: Deps['clock']) {
+async function capture({ body, db, caller, ip, aside }: Call<'captureLead'>, clock: Deps['clock']) {
   const { serializer, offer_id, schedule_id, ...sent } = body;
   const owner = await findOwner(db, { offer_id, schedule_id });
   const now = clock();
@@ -114,6 +114,7 @@ async function capture({ body, db, caller, ip }: Call<'captureLead'>, clock: Dep
     may_unblock: mayUnblock(caller),
     for_company: actsForCompany(caller),
     credentials: caller.name,
+    aside: aside!,
     form: formOf(serializer),
   };
   const captured = await submitLead(db, sent, options, { clock });
@@ -122,10 +123,17 @@ async function capture({ body, db, caller, ip }: Call<'captureLead'>, clock: Dep
   return submitted(captured);
 }
 
-function submitted({ record, id, created, service_number, sms_number, warnings }: SubmittedLead) {
+function submitted({ record, id, created, service_number, sms_number, ...lead }: SubmittedLead) {
+  const by_field = Object.entries(lead.warnings);
+  const warnings = Object.fromEntries(
+    by_field.map(([field, found]) => [field, found.map(({ message }) => message)]),
+  );
+  const warning_codes = Object.fromEntries(
+    by_field.map(([field, found]) => [field, found.map(({ code }) => code)]),
+  );
   const numbers = { service_number_plain: service_number, sms_number_plain: sms_number };
   return recordReply(projection, record, {
     status: created ? 201 : 200,
-    extra: { id: Number(id), lead_id: Number(id), ...numbers, warnings },
+    extra: { id: Number(id), lead_id: Number(id), ...numbers, warnings, warning_codes },
   });
 }

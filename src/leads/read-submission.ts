@@ -1,8 +1,9 @@
 import { contract, facets, type Schemas } from '../contract';
-import { HttpProblem, rejectInvalidData, type FieldFaults, fault, invalid } from '../errors';
+import { fault, HttpProblem, invalid, type ErrorCode, type FieldFaults } from '../errors';
+import type { SetAside } from '../http/set-aside';
 import { isMailAddress } from '../mail/address';
-import { numberReader, reasonFor } from '../phone/parse-number';
-import { flattened, tokensOf, type Data } from '../tokens/lead-data';
+import { isAssignable, NOT_ASSIGNABLE, numberReader, reasonFor } from '../phone/parse-number';
+import { anyTokensOf, fitted, flattened, type Data, type DataFault } from '../tokens/lead-data';
 import type { Owner } from './lead-owner';
 
 /** A submission as sent: parameters of the contract and any further keys, which are tokens. */
@@ -29,22 +30,45 @@ const NOT_DATA = new Set(['format', 'utf8', 'commit']);
 const CREDENTIALS = ['lead_token', 'offer_lead_token', 'schedule_lead_token', 'auth_token'];
 const MAX_EMAIL_LENGTH = 255;
 
-/** Reads a submission in whatever shape it was sent. Refuses with 422. */
-export function readSubmission(sent: SentLead, owner: Owner): ReadLead {
-  const { fields, tokens } = split(sent);
+/**
+ * Reads a submission in whatever shape it was sent. It is refused with 422 for its number alone:
+ * other fields that cannot be used are set aside.
+ */
+export function readSubmission(sent: SentLead, owner: Owner, aside: SetAside): ReadLead {
+  const { fields, tokens } = split(sent, aside);
   const caller_number = numberOf(fields, tokens, owner.country);
-  requireConsistent(fields, owner);
+  for (let wrong; (wrong = contradictionIn(fields, owner));) aside.take(wrong, fields);
   return { fields, tokens, caller_number };
 }
 
-function split(sent: SentLead): { fields: SentLead; tokens: Data } {
+/** The tokens of a lead with the values that were set aside, within the limits of one lead. */
+export function withValuesOf(aside: SetAside, tokens: Data): Data {
+  const all = { ...tokens };
+  for (const [name, value] of Object.entries(aside.values)) {
+    if (value === null || value === undefined || CREDENTIALS.includes(name)) continue;
+    const token = name in tokens ? `${name}_raw` : name;
+    all[token] = value;
+    const kept = (aside.faults[name] ?? []).map(({ code, message }) =>
+      fault(code, `${message}: kept as the token ${token}`),
+    );
+    aside.faults[name] = kept;
+  }
+  const { tokens: found, faults } = fitted(all);
+  aside.note(faultsOf(faults, 'limit_exceeded'));
+  return found;
+}
+
+const faultsOf = (found: readonly DataFault[], code: ErrorCode): FieldFaults =>
+  Object.fromEntries(found.map(({ field, message }) => [field, [fault(code, message)]]));
+
+function split(sent: SentLead, aside: SetAside): { fields: SentLead; tokens: Data } {
   const entries = Object.entries(sent);
   const fields = Object.fromEntries(entries.filter(([key]) => KNOWN.has(key))) as SentLead;
   const others = Object.fromEntries(
     entries.filter(([key]) => !KNOWN.has(key) && !NOT_DATA.has(key)),
   );
-  const { tokens, faults } = tokensOf(others, (fields.data ?? {}) as Data);
-  rejectInvalidData(faults);
+  const { tokens, faults } = anyTokensOf(others, (fields.data ?? {}) as Data);
+  aside.note(faultsOf(faults, 'invalid_value'));
   const found = fields.auto_format_nested_fields ? flatten(fields, tokens) : { fields, tokens };
   for (const name of CREDENTIALS) Reflect.deleteProperty(found.tokens, name);
   return found;
@@ -52,15 +76,13 @@ function split(sent: SentLead): { fields: SentLead; tokens: Data } {
 
 function flatten(fields: SentLead, tokens: Data): { fields: SentLead; tokens: Data } {
   const { caller_id, email, ...plain } = flattened(tokens);
-  const { tokens: lifted, faults } = tokensOf({}, plain);
-  rejectInvalidData(faults);
   return {
     fields: {
       ...fields,
       caller_id: fields.caller_id ?? (caller_id as string),
       email: fields.email ?? (email as string),
     },
-    tokens: lifted,
+    tokens: plain,
   };
 }
 
@@ -75,19 +97,19 @@ function numberOf(fields: SentLead, tokens: Data, country: string): number {
       `must be given: the telephone number of the lead, ${example}`,
     );
   const number = numberReader(country)(text);
-  if (number === undefined)
+  if (number === undefined || !isAssignable(number))
     throw HttpProblem.field(
       'caller_id',
       'invalid_value',
-      `${reasonFor(text)}; it must be one ${example}`,
+      `${number === undefined ? reasonFor(text) : NOT_ASSIGNABLE}; it must be one ${example}`,
     );
   return number;
 }
 
 const conflict = (message: string) => [fault('conflicting_fields', message)];
 
-/** Refuses parameters that contradict each other, or the owner. */
-function requireConsistent(fields: SentLead, owner: Owner): void {
+/** What is wrong with parameters by themselves, with each other, or with the owner. */
+function contradictionIn(fields: SentLead, owner: Owner): HttpProblem | undefined {
   const faults: FieldFaults = {};
   const { email, schedule_callback_at, schedule_callback_in_seconds } = fields;
   if (email && !isOneAddress(email)) faults.email = invalid('must be one e-mail address');
@@ -100,15 +122,14 @@ function requireConsistent(fields: SentLead, owner: Owner): void {
       );
   }
   if (fields.unblock_contact && fields.blocked)
-    faults.blocked = conflict('cannot be combined with unblock_contact');
+    faults.unblock_contact = conflict('cannot be combined with blocked');
   for (const name of ['restart_schedule', 'next_action_at'] as const) {
     if (fields[name] && owner.schedule_id === null)
       faults[name] = [
         fault('not_applicable', 'must be left out for the lead of an offer, which has no schedule'),
       ];
   }
-  const problem = HttpProblem.fields(faults);
-  if (problem) throw problem;
+  return HttpProblem.fields(faults);
 }
 
 const isOneAddress = (email: unknown): boolean =>

@@ -16,7 +16,7 @@ import { readsByToken, requireFieldPowers } from './token-powers';
  * the request itself has not sent.
  */
 export async function submitByToken(
-  { body, db, owner, caller, ip }: Call<'submitLead'>,
+  { body, db, owner, caller, ip, aside }: Call<'submitLead'>,
   { clock, limits }: Pick<Deps, 'clock' | 'limits'>,
 ): Promise<SubmittedLead> {
   const { serializer, ...sent } = body;
@@ -37,6 +37,7 @@ export async function submitByToken(
       for_company,
       admit: (number) => limits.takeNumber({ owner: token, caller, number }),
       credentials: caller.name === '' ? 'lead token' : caller.name,
+      aside: aside!,
       form: { ...form, by_token: await readsByToken(db, caller) },
     },
     { clock },

@@ -1,10 +1,10 @@
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import type { Deps } from '../deps';
-import { HttpProblem, type FieldErrors } from '../errors';
+import { fault, HttpProblem, type FieldFaults } from '../errors';
 import { COMPANY_WIDE, isPermitted, type Caller } from '../http/auth/caller';
+import type { SetAside } from '../http/set-aside';
 import { findTrafficSource } from '../offers/find-traffic-source';
-import { contactRefusal } from '../phone/contact-policy';
 import { leadZones } from '../phone/number-zones';
 import type { Data } from '../tokens/lead-data';
 import { assignNumbers } from './assign-numbers';
@@ -18,8 +18,15 @@ import {
   UPDATE_CALLS,
   UPDATE_OTHER_LEADS,
 } from './queries/matching-leads';
-import { readSubmission, zipOf, type ReadLead, type SentLead } from './read-submission';
+import {
+  readSubmission,
+  withValuesOf,
+  zipOf,
+  type ReadLead,
+  type SentLead,
+} from './read-submission';
 import { restrictContact } from './restrict-contact';
+import { noteOf, warn, warningsOf } from './submission-warnings';
 import { upsertLead, type RecordForm, type Submission, type WrittenLead } from './upsert-lead';
 
 export interface SubmitOptions {
@@ -34,6 +41,8 @@ export interface SubmitOptions {
   admit?: (number: number) => Promise<void>;
   /** The credentials, for the history of the lead. */
   credentials: string;
+  /** The fields that could not be used. */
+  aside: SetAside;
   form: RecordForm;
 }
 
@@ -41,12 +50,13 @@ export interface SubmittedLead extends WrittenLead {
   /** Digits of the numbers that were assigned. */
   service_number: string | null;
   sms_number: string | null;
-  warnings: FieldErrors;
+  warnings: FieldFaults;
 }
 
 /**
- * Takes a lead: reads what was sent, writes it as one lead, and does what else was asked for.
- * Refuses with 422, and with 403 an unblocking that the caller may not do.
+ * Takes a lead: reads what was sent, writes it as one lead, and does what else was asked for. No
+ * lead is lost for a detail: it is refused with 422 for its number, and with 403 for an unblocking
+ * that the caller may not do; other fields that cannot be used are in `warnings` and in its log.
  */
 export async function submitLead(
   db: Db,
@@ -55,14 +65,13 @@ export async function submitLead(
   { clock }: Pick<Deps, 'clock'>,
 ): Promise<SubmittedLead> {
   const now = clock();
-  const lead = readSubmission(sent, options.owner);
+  const lead = readSubmission(sent, options.owner, options.aside);
   if (lead.fields.unblock_contact && !options.may_unblock) throw mayNotUnblock();
   await options.admit?.(lead.caller_number);
   const submission = await submissionOf(db, lead, options, now);
-  const { form, for_company, owner } = options;
-  const work = (tx: Db) =>
-    write(tx, { submission, fields: lead.fields, now, form, for_company, owner });
-  return (isOneStatement(lead.fields) ? work(db) : db.transaction(work)).catch(rejectTooLarge);
+  const { fields } = lead;
+  const work = (tx: Db) => write(tx, { ...options, submission, fields, now });
+  return (isOneStatement(fields) ? work(db) : db.transaction(work)).catch(rejectTooLarge);
 }
 
 /** Whether a caller may take a number off the blacklist, which is the whole company's. */
@@ -76,10 +85,13 @@ function mayNotUnblock(): HttpProblem {
 
 async function submissionOf(
   db: Db,
-  { fields, tokens, caller_number }: ReadLead,
-  { owner, ip, credentials }: SubmitOptions,
+  { fields, tokens: sent, caller_number }: ReadLead,
+  { owner, ip, credentials, aside }: SubmitOptions,
   now: Date,
 ): Promise<Submission> {
+  const traffic_source_id = await sourceOf(db, fields, aside);
+  const tokens = withValuesOf(aside, sent);
+  const warnings = warningsOf(aside);
   return {
     uuid: uuidv7(now.getTime()),
     now: now.toISOString(),
@@ -92,9 +104,7 @@ async function submissionOf(
     contact_field_type: fields.contact_field_type ?? null,
     expires_in: fields.expires_in ?? null,
     sub_id: fields.sub_id ?? null,
-    traffic_source_id: fields.traffic_source_id
-      ? await findTrafficSource(db, fields.traffic_source_id)
-      : null,
+    traffic_source_id,
     remote_ip: fields.ip_address ?? fields.remote_ip ?? ip,
     lead_priority: fields.lead_priority ?? null,
     hours_to_expire: fields.hours_to_expire ?? null,
@@ -103,8 +113,17 @@ async function submissionOf(
     callback_at: callbackOf(fields, now),
     restart: fields.restart_schedule ?? false,
     update_only: fields.update_only ?? false,
-    sender: { ip, credentials },
+    sender: { ip, credentials, ...(warnings.length > 0 && { warnings }) },
+    note: noteOf(warnings),
   };
+}
+
+async function sourceOf(db: Db, fields: SentLead, aside: SetAside): Promise<bigint | null> {
+  if (!fields.traffic_source_id) return null;
+  return findTrafficSource(db, fields.traffic_source_id).catch((error: unknown) => {
+    aside.take(error, fields);
+    return null;
+  });
 }
 
 function callbackOf(
@@ -149,12 +168,13 @@ interface Writing {
   form: RecordForm;
   for_company: boolean;
   owner: Owner;
+  aside: SetAside;
 }
 
 /** Contacts are locked before leads, and numbers last. */
 async function write(db: Db, writing: Writing): Promise<SubmittedLead> {
-  const { submission, fields, form } = writing;
-  const warnings: FieldErrors = {};
+  const { submission, fields, form, aside } = writing;
+  const warnings: FieldFaults = { ...aside.faults };
   await changeContact(db, writing);
   await endMatching(db, writing, warnings);
   const lead = await upsertLead(db, submission, form);
@@ -193,7 +213,7 @@ async function changeContact(db: Db, writing: Writing): Promise<void> {
 async function endMatching(
   { sql }: Db,
   { submission, fields }: Writing,
-  warnings: FieldErrors,
+  warnings: FieldFaults,
 ): Promise<void> {
   const { offer_id, schedule_id, caller_number, now } = submission;
   const matching = { offer_id, schedule_id, caller_number, now };
@@ -202,7 +222,10 @@ async function endMatching(
   if (schedule_id !== null) await sql(EXPIRE_LEADS, matching);
   else
     warnings.expire_existing = [
-      'applies to the leads of schedules only; this lead belongs to an offer',
+      fault(
+        'not_applicable',
+        'applies to the leads of schedules only; this lead belongs to an offer',
+      ),
     ];
 }
 
@@ -235,24 +258,3 @@ const notWritten = ({ update_only }: Submission): HttpProblem =>
         'wrong_state',
         'belongs to an offer or a schedule that was deleted',
       );
-
-function warn(
-  { status, paused }: WrittenLead,
-  { submission, owner }: Writing,
-  warnings: FieldErrors,
-): void {
-  if (status === 'blocked')
-    warnings.caller_id = [
-      'is blocked by the company or for the offer: the lead is stored, but not contacted',
-    ];
-  else if (status === 'opt_out')
-    warnings.caller_id = ['has opted out: the lead is stored, but not contacted'];
-  else if (paused)
-    warnings.lead_token = [
-      'belongs to an offer or a schedule that is paused: the lead is stored, and contacted ' +
-        'when it resumes',
-    ];
-  const refusal = contactRefusal(submission.caller_number, owner);
-  if (refusal)
-    warnings.caller_id ??= [`${refusal}: the lead is stored, but neither called nor texted`];
-}

@@ -37,8 +37,10 @@ export interface Submission {
   restart: boolean;
   /** Updates the live lead and never creates one. */
   update_only: boolean;
-  /** Who sent it, for the history of the lead. */
-  sender: { ip: string; credentials: string };
+  /** Who sent it, and what could not be used, for the history of the lead. */
+  sender: { ip: string; credentials: string; warnings?: readonly object[] };
+  /** The same of the warnings in words. */
+  note: string | null;
 }
 
 /** The lead as written. Ids are decimal text. */
@@ -155,6 +157,7 @@ function rowOf(submission: Submission): string {
     hours_to_expire: submission.hours_to_expire,
     max_contact_attempts: submission.max_contact_attempts,
     sender: submission.sender,
+    note: submission.note,
   };
   return `${JSON.stringify(row).slice(0, -1)},"data":${data}}`;
 }

@@ -90,8 +90,9 @@ async function apply(
       recorder.wait(verdict);
       return true;
     case 'end': {
-      const is_finished = verdict.reason === 'completed';
-      end(recorder, is_finished ? finalStatus(recorder, plan) : verdict.reason, context.channels);
+      const { reason } = verdict;
+      const is_limit = reason === 'expired' || reason === 'exceeded_max_calls';
+      end(recorder, is_limit ? reason : finalStatus(recorder, plan), context.channels);
       return true;
     }
   }

@@ -1,4 +1,5 @@
 import type { Sql } from '../db/sql';
+import type { ExitReason } from '../schedules/engine/cadence';
 import { LOCK_CLAIMED_LEADS, READ_LEAD } from './queries/leads';
 
 export interface LeadKey {
@@ -21,7 +22,7 @@ export interface DueLead extends LeadKey {
   is_live: boolean;
   phase: 'actions' | 'end';
   position: number | null;
-  exit_reason: 'completed' | 'expired' | 'exceeded_max_calls' | null;
+  exit_reason: ExitReason | null;
   contact_attempts: number;
   entered_at: Date;
   callback_at: Date | null;

@@ -3,11 +3,16 @@ import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import { changeContacts } from '../leads/change-contacts';
 import { writeLogs } from '../leads/write-logs';
+import { keywordOf, type Keyword } from './keywords';
 import {
   FIND_INCOMING_MESSAGE,
   FIND_LEAD_OF_SENDER,
   INSERT_INCOMING_MESSAGE,
+  RECORD_REPLY,
+  RECORD_TEXT_EVENT,
 } from './queries/incoming-messages';
+import { FIND_REPLY } from './queries/keyword-replies';
+import { replyToKeyword, type KeywordReply } from './reply-to-keyword';
 
 export interface IncomingMessage {
   /** E.164 digits. */
@@ -17,56 +22,102 @@ export interface IncomingMessage {
   carrier: string;
   /** The carrier's own id of the message; a repeated delivery has the same. */
   carrier_message_id: string;
+  /** Whether the carrier itself answers its word of consent. */
+  answered_by_carrier?: boolean;
+}
+
+export interface ReceivedMessage {
+  id: bigint;
+  /** What its sender is to be sent, also when the message is delivered again. */
+  reply: KeywordReply | undefined;
 }
 
 /**
- * The opt-out or opt-in that a reply asks for. Carriers and laws require both words to be
- * understood at the beginning of a text, whatever follows.
- */
-export function consentChangeOf(body: string): 'opt_out' | 'opt_in' | undefined {
-  const [, word] = /^[^\p{L}]*(stop|unsubscribe|cancel|start\b)/iu.exec(body) ?? [];
-  if (!word) return undefined;
-  return word.toLowerCase() === 'start' ? 'opt_in' : 'opt_out';
-}
-
-/**
- * Stores a text message that was received, and opts its sender out or in when it says so. Returns
- * the id of the message; undefined for a repeated delivery, which changes nothing.
+ * Stores a text message that was received, and opts its sender out or in when it says so, whether
+ * or not there is a lead of the number. A repeated delivery changes nothing, and is told the same
+ * reply: the carrier delivers again what it has got no answer to.
  */
 export async function receiveTextMessage(
   db: Db,
   message: IncomingMessage,
   now: Date,
-): Promise<bigint | undefined> {
-  const { from, to, body, carrier, carrier_message_id } = message;
+): Promise<ReceivedMessage> {
+  const { carrier, carrier_message_id } = message;
   return db.transaction(async (tx) => {
     // The first delivery has changed the contact, and a newer message may have changed it since.
-    const stored = await tx.sql(FIND_INCOMING_MESSAGE, { carrier, carrier_message_id });
-    if (stored.length > 0) return undefined;
-    const change = consentChangeOf(body);
-    const reason = `answered: ${beginningOf(body.trim(), 40)}`;
+    const [stored] = await tx.sql(FIND_INCOMING_MESSAGE, { carrier, carrier_message_id });
+    if (stored) return repeated(tx, stored.id);
+    const keyword = keywordOf(message.body);
     // Contacts are locked before leads.
-    if (change) await changeContacts(tx, change, [from], { now, message: reason });
-    const [lead] = await tx.sql(FIND_LEAD_OF_SENDER, { from, to });
-    const [inserted] = await tx.sql(INSERT_INCOMING_MESSAGE, {
-      ...message,
-      uuid: uuidv7(now.getTime()),
-      now,
-      lead_id: lead?.id ?? null,
-      offer_id: lead?.offer_id ?? null,
-      schedule_id: lead?.schedule_id ?? null,
-    });
-    if (!inserted) return undefined;
-    await moveCount(tx, 'text_messages', 1);
-    const entry = {
-      company_id: tx.company_id,
-      event: 'sms_received',
-      message: beginningOf(body, 200),
-      text_message_id: inserted.id,
-    };
-    if (lead) await writeLogs(tx.sql, [{ ...entry, lead_id: lead.id }], now);
-    return BigInt(inserted.id);
+    const asked = keyword && (await changeConsent(tx, keyword, message, now));
+    const received = await store(tx, message, now);
+    if (!received) {
+      const [first] = await tx.sql(FIND_INCOMING_MESSAGE, { carrier, carrier_message_id });
+      return repeated(tx, first!.id);
+    }
+    // A word of consent is no message to the company.
+    if (!asked) await tellSchedules(tx, received, now);
+    const reply =
+      asked && !message.answered_by_carrier
+        ? await replyToKeyword(tx, keyword, { ...message, ...received }, now)
+        : undefined;
+    return { id: received.id, reply };
   });
+}
+
+/** A text of a lead may end its schedule, and start others. */
+async function tellSchedules(
+  { sql }: Db,
+  { id, lead }: { id: bigint; lead: { id: string } | undefined },
+  now: Date,
+): Promise<void> {
+  if (lead) await sql(RECORD_REPLY, { lead_id: lead.id, now });
+  await sql(RECORD_TEXT_EVENT, { lead_id: lead?.id ?? null, text_message_id: id });
+}
+
+async function repeated({ sql }: Db, id: string): Promise<ReceivedMessage> {
+  const [reply] = await sql(FIND_REPLY, { id });
+  return { id: BigInt(id), reply };
+}
+
+/** Returns whether the word has its effect: of those who have opted out, a second STOP has none. */
+async function changeConsent(
+  tx: Db,
+  keyword: Keyword,
+  { from, body }: IncomingMessage,
+  now: Date,
+): Promise<boolean> {
+  if (keyword === 'help') return true;
+  const message = `answered: ${beginningOf(body.trim(), 40)}`;
+  return (await changeContacts(tx, keyword, [from], { now, message })) > 0;
+}
+
+/** Stores a message with the lead of its sender; undefined if another request has stored it. */
+async function store(tx: Db, message: IncomingMessage, now: Date) {
+  const { from, to, body, carrier, carrier_message_id } = message;
+  const [lead] = await tx.sql(FIND_LEAD_OF_SENDER, { from, to });
+  const [inserted] = await tx.sql(INSERT_INCOMING_MESSAGE, {
+    from,
+    to,
+    body,
+    carrier,
+    carrier_message_id,
+    uuid: uuidv7(now.getTime()),
+    now,
+    lead_id: lead?.id ?? null,
+    offer_id: lead?.offer_id ?? null,
+    schedule_id: lead?.schedule_id ?? null,
+  });
+  if (!inserted) return undefined;
+  await moveCount(tx, 'text_messages', 1);
+  const entry = {
+    company_id: tx.company_id,
+    event: 'sms_received',
+    message: beginningOf(body, 200),
+    text_message_id: inserted.id,
+  };
+  if (lead) await writeLogs(tx.sql, [{ ...entry, lead_id: lead.id }], now);
+  return { id: BigInt(inserted.id), lead };
 }
 
 /** The first characters of a text, without half a surrogate pair, which PostgreSQL rejects. */

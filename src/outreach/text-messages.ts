@@ -82,11 +82,9 @@ export const textMessages = ({ clock, carrier }: Deps) =>
         carrier: carrier.name,
         carrier_message_id: uuidv7(now.getTime()),
       };
-      const id = await receiveTextMessage(db, message, now);
-      return written(
-        { db, now, projection, serializer: body.serializer ?? query.serializer },
-        id!,
-        { status: 201 },
-      );
+      const { id } = await receiveTextMessage(db, message, now);
+      return written({ db, now, projection, serializer: body.serializer ?? query.serializer }, id, {
+        status: 201,
+      });
     },
   }) satisfies Partial<Handlers>;

@@ -1,7 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
-import { numberReader, reasonFor, type NumberReader } from './parse-number';
+import {
+  isAssignable,
+  NOT_ASSIGNABLE,
+  numberReader,
+  reasonFor,
+  type NumberReader,
+} from './parse-number';
 import { READ_COUNTRY } from './queries/companies';
 
 /** A reader of telephone numbers; those without country code are of the company's country. */
@@ -31,6 +37,13 @@ export function possible(number: number | undefined, sent: string, field: string
       'invalid_value',
       `${reasonFor(sent)}; it must be one such as +13105550123 or (310) 555-0123`,
     );
+  return number;
+}
+
+/** Refuses with 422 on `field` the number of a person that nobody can have. */
+export function assignable<T extends number | undefined>(number: T, field: string): T {
+  if (number !== undefined && !isAssignable(number))
+    throw HttpProblem.field(field, 'invalid_value', NOT_ASSIGNABLE);
   return number;
 }
 

@@ -1,6 +1,7 @@
 import {
   getCountryCallingCode,
   isSupportedCountry,
+  isValidPhoneNumber,
   parsePhoneNumberFromString,
   type CountryCode,
 } from 'libphonenumber-js/max';
@@ -91,6 +92,18 @@ function anyNumber(text: string, country: CountryCode | undefined): number | und
   });
   return number?.isPossible() ? Number(number.number.slice(1)) : undefined;
 }
+
+/**
+ * Numbers of films and documents, which are given to nobody: of North America 555-0100 to 555-0199
+ * in every area, of the United Kingdom those that Ofcom reserves for drama.
+ */
+const FICTION = /^(?:1[2-9]\d{2}55501\d{2}|44(?:7700900|2079460|1632960)\d{3})$/;
+
+/** Whether a number (E.164 digits) can be somebody's, by the numbering plan of its country. */
+export const isAssignable = (number: number): boolean =>
+  FICTION.test(String(number)) || isValidPhoneNumber(`+${number}`);
+
+export const NOT_ASSIGNABLE = 'is no number that its country assigns';
 
 /** Why a text is not a telephone number. `misquoted`: the CSV cell has a stray quote. */
 export function reasonFor(cell: string, misquoted = false): string {

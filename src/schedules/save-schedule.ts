@@ -2,7 +2,8 @@ import { defaultsOf, type Schemas } from '../contract';
 import { replaceAttached, suppressionsOf } from '../db/attachments';
 import { resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
-import type { Caller } from '../http/auth/caller';
+import { HttpProblem } from '../errors';
+import { COMPANY_WIDE, isPermitted, type Caller } from '../http/auth/caller';
 import type { Queue } from '../jobs/queue';
 import { newLeadToken, revokeLeadToken, setLeadToken } from '../offers/lead-token';
 import { pauseColumns } from '../people/paused-by';
@@ -13,6 +14,8 @@ export const SCHEDULE_DEFAULTS = defaultsOf('ScheduleFields') as {
   time_zone: string;
   daylight_hours: string;
   business_hours_schedule: Schemas['ScheduleEntry'][];
+  exit_on: Schemas['ScheduleExit'][];
+  triggers: Schemas['ScheduleTrigger'][];
   paused: boolean;
 };
 
@@ -81,8 +84,9 @@ export async function updateSchedule(
   const where = { company_id_id: { company_id: tx.company_id, id } };
   const before = await tx.prisma.schedule.findUniqueOrThrow({
     where,
-    select: { paused: true, lead_token: true },
+    select: { paused: true, lead_token: true, triggers: true },
   });
+  requireOffer({ ...before, ...fields }, { caller, offer_id });
   const lead_token = fields.reset_lead_token ? newLeadToken() : before.lead_token;
   await tx.prisma.schedule.update({
     where,
@@ -104,6 +108,20 @@ export async function updateSchedule(
       schedule_id: String(id),
     });
   return is_reset ? before.lead_token : undefined;
+}
+
+/** Without an offer, the triggers of a schedule hold for all offers of the company. */
+function requireOffer(
+  { triggers }: { triggers: unknown },
+  { caller, offer_id }: { caller: Caller; offer_id: bigint | null | undefined },
+): void {
+  const is_for_all = offer_id === null && (triggers as unknown[]).length > 0;
+  if (is_for_all && caller.teams && !isPermitted(caller, COMPANY_WIDE))
+    throw HttpProblem.field(
+      'offer_id',
+      'beyond_your_rights',
+      `must be given, as the schedule has triggers: without an offer it needs ${COMPANY_WIDE}`,
+    );
 }
 
 /** Deletes a locked schedule and queues the removal of its leads. Returns its lead token. */
@@ -142,6 +160,8 @@ function columnsOf(fields: Fields) {
     hours_to_expire: fields.hours_to_expire,
     max_contact_attempts: fields.max_contact_attempts,
     from_email: fields.from_email,
+    exit_on: fields.exit_on && [...new Set(fields.exit_on)],
+    triggers: fields.triggers?.map(({ on, token_filter_list = [] }) => ({ on, token_filter_list })),
     paused: fields.paused,
     external_record_id: fields.external_record_id,
   };

@@ -40,6 +40,8 @@ export const projection = {
     hours_to_expire: true,
     max_contact_attempts: true,
     from_email: true,
+    exit_on: true,
+    triggers: true,
     paused: true,
     paused_at: true,
     unpaused_at: true,

@@ -10,6 +10,13 @@ export interface CarriedCall {
   number_called: number | null;
 }
 
+const baseOf = (public_url: string): string =>
+  `${public_url.replace(/(?<!\/)\/+$/, '')}${BASE_PATH}/telephony`;
+
+/** Where a carrier reports about a text message that it was told to send; `key` is its uuid. */
+export const messageStatusUrl = (public_url: string, key: string): string =>
+  `${baseOf(public_url)}/message_status?${new URLSearchParams({ key }).toString()}`;
+
 /**
  * The URLs that a carrier calls about a call. What it sends there about a leg to a buyer names
  * neither the call nor a number of the company, so the URLs do.
@@ -18,7 +25,7 @@ export function callbackUrlsOf(
   public_url: string,
   { uuid, round, number_called }: CarriedCall,
 ): CallbackUrls & { key(attempt: string): string; conference_status(n: number): string } {
-  const base = `${public_url.replace(/(?<!\/)\/+$/, '')}${BASE_PATH}/telephony`;
+  const base = baseOf(public_url);
   const url = (name: string, more: Record<string, string> = {}) => {
     const query = new URLSearchParams({
       call: uuid,

@@ -23,7 +23,7 @@ import { receiveCallStatus, receiveMessageStatus } from '../outreach/receive-sta
 import { receiveTextMessage } from '../outreach/receive-text-message';
 import { callerNumber } from '../phone/caller-number';
 import { withPreDialChecks } from '../routing/pre-dial-webhooks';
-import { callbackUrlsOf } from './callback-urls';
+import { callbackUrlsOf, messageStatusUrl } from './callback-urls';
 import { endDial } from './end-dial';
 import { receiveCall } from './receive-call';
 import { receiveLegStatus } from './receive-leg-status';
@@ -35,6 +35,7 @@ import {
   messageTwiml,
   NOTHING,
   REJECT,
+  spokenTwiml,
   tonesTwiml,
   twimlOf,
   whisperTwiml,
@@ -63,7 +64,7 @@ const priceOf = (body: { CallSid: string; Price?: string; PriceUnit?: string }) 
 const seconds = (sent: string | undefined) => (sent === undefined ? undefined : Number(sent));
 
 /** Texts, and what became of the texts and calls that were sent out. */
-const outboundReports = ({ clock }: Deps) =>
+const outboundReports = ({ clock, config }: Deps) =>
   ({
     receiveSms: async ({ body, db }) => {
       const message = {
@@ -72,9 +73,12 @@ const outboundReports = ({ clock }: Deps) =>
         body: body.Body ?? '',
         carrier: 'twilio',
         carrier_message_id: body.MessageSid,
+        // What the carrier has answered itself, it says here.
+        answered_by_carrier: Boolean(body.OptOutType),
       };
-      await receiveTextMessage(db, message, clock());
-      return new Twiml(NOTHING);
+      const { reply } = await receiveTextMessage(db, message, clock());
+      if (!reply) return new Twiml(NOTHING);
+      return new Twiml(messageTwiml(reply.body, messageStatusUrl(config.public_url, reply.key)));
     },
 
     receiveMessageStatus: async ({ query, body, db }) => {
@@ -119,7 +123,7 @@ const outboundAnswers = ({ clock, config, request, pepper }: Deps) =>
           return new Twiml(connectTwiml(connect_to, `+${from}`, timeout_seconds));
         }
         case 'leave_message':
-          return new Twiml(messageTwiml(does.message));
+          return new Twiml(spokenTwiml(does.message));
         case 'hang_up':
           return new Twiml(HANG_UP);
       }

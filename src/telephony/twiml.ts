@@ -48,6 +48,10 @@ export const NOTHING = document('');
 export const HANG_UP = document('<Hangup/>');
 export const REJECT = document('<Reject/>');
 
+/** A text message that answers the one that was received. */
+export const messageTwiml = (body: string, status_url: string): string =>
+  document(element('Message', { action: status_url, method: 'POST' }, text(body)));
+
 /** The instruction of a call as TwiML. Pure. */
 export function twimlOf(
   { action, reason, dial, fallback }: Instruction<DialedLeg>,
@@ -74,7 +78,7 @@ const playOf = (tones: string | null): string =>
 /** `W` waits a second, which the carrier writes as two waits of half a second. */
 const halfSeconds = (tones: string): string => tones.replaceAll('W', 'ww');
 /** What a machine hears. */
-export const messageTwiml = (message: string): string => document(`${say(message)}<Hangup/>`);
+export const spokenTwiml = (message: string): string => document(`${say(message)}<Hangup/>`);
 
 /** Connects a person who was called to a fixed destination. */
 export function connectTwiml(connect_to: string, from: string, timeout_seconds: number): string {

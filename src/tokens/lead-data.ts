@@ -48,14 +48,17 @@ const FOREIGN: Record<string, readonly string[]> = {
  */
 export function tokenName(key: string): string | undefined {
   if (NAME.test(key)) return key;
-  const name = key
+  const name = plain(key);
+  return NAME.test(name) ? name : undefined;
+}
+
+const plain = (key: string): string =>
+  key
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .toLowerCase()
     .replace(/[^a-z0-9_]+/g, '_')
     // The lookbehind keeps this linear for a run of underscores inside a name.
     .replace(/^_+|(?<!_)_+$/g, '');
-  return NAME.test(name) ? name : undefined;
-}
 
 /** An invalid key or value in the data of a lead. */
 export interface DataFault {
@@ -92,6 +95,58 @@ export function tokensOf(loose: Data, data: Data): { tokens: Data; faults: DataF
     faults.push({ field: 'data', message: `must be at most ${LIMITS.bytes} bytes as JSON` });
   return { tokens, faults };
 }
+
+/**
+ * The same where nothing is refused: a key of which no name can be made gets one, too deep a value
+ * is stored as its JSON, and what exceeds the limits is left out. The faults say so.
+ */
+export function anyTokensOf(loose: Data, data: Data): { tokens: Data; faults: DataFault[] } {
+  const faults: DataFault[] = [];
+  const tokens: Data = Object.create(null) as Data;
+  for (const [key, value] of [...namesLast(loose), ...namesLast(data)]) {
+    const name = tokenName(key) ?? newName(key, tokens);
+    tokens[name] = value;
+    if (tokenName(key) === undefined)
+      faults.push({
+        field: key.slice(0, 100) || 'data',
+        message: `is not a name of letters, digits and underscores: kept as the token ${name}`,
+      });
+  }
+  return { tokens, faults };
+}
+
+/** The beginning of a name that is too long; a number where there are no letters to use. */
+function newName(key: string, taken: Data): string {
+  const short = plain(key).slice(0, 100);
+  if (NAME.test(short) && !(short in taken)) return short;
+  for (let n = 1; ; n++) if (!(`token_${n}` in taken)) return `token_${n}`;
+}
+
+/** Tokens within the limits of one lead. */
+export function fitted(tokens: Data): { tokens: Data; faults: DataFault[] } {
+  const faults: DataFault[] = [];
+  const found: Data = Object.create(null) as Data;
+  let [count, bytes] = [0, 1];
+  for (const [name, sent] of Object.entries(tokens)) {
+    const deep = isDeeper(sent, LIMITS.depth);
+    const value = deep ? JSON.stringify(sent) : sent;
+    const length = Buffer.byteLength(`${JSON.stringify(name)}:${JSON.stringify(value)},`);
+    if (count >= LIMITS.tokens || bytes + length > LIMITS.bytes) {
+      faults.push({ field: name, message: `is left out: ${LIMITS_IN_WORDS}` });
+      continue;
+    }
+    [count, bytes] = [count + 1, bytes + length];
+    found[name] = value;
+    if (deep)
+      faults.push({
+        field: name,
+        message: `is nested deeper than ${LIMITS.depth} levels: kept as the text of its JSON`,
+      });
+  }
+  return { tokens: found, faults };
+}
+
+const LIMITS_IN_WORDS = `a submission has at most ${LIMITS.tokens} tokens, and ${LIMITS.bytes} bytes of them as JSON`;
 
 /** Keys that are names already come later, so that they replace converted ones. */
 function namesLast(data: Data): [string, unknown][] {

@@ -248,8 +248,8 @@ describe('every operation works as its example says', () => {
     const rank = { get: 0, post: 1, put: 1, patch: 1, delete: 2 };
     const rankOf = ({ id, path, method, effect }: Operation) => {
       if (!path.includes('{')) return 0;
-      // A removed lead can still be read and deleted, but has no schedule to move in.
-      if (id.startsWith('removeLead')) return 1.5;
+      // A lead that was removed, or has opted out, can be read and deleted, but moves nowhere.
+      if (/^(removeLead|optOutLead)/.test(id)) return 1.5;
       return effect ? 1 : rank[method];
     };
     const rest = contract.operations

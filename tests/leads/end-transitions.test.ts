@@ -76,7 +76,13 @@ describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
       const res = await optOut({ auth: null });
       expect([res.status, res.body.lead]).toMatchObject([
         200,
-        { id: lead.id, status: 'opt_out', opt_out: true, has_next_action: false, is_live: true },
+        {
+          id: lead.id,
+          status: 'opt_out',
+          opt_out: true,
+          has_next_action: false,
+          is_live: !is_schedule,
+        },
       ]);
       await runEngine(world);
       // The token speaks for its own offer or schedule; credentials speak for the company.
@@ -94,8 +100,9 @@ describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
         caller_id: lead.caller_id,
         ...(is_schedule && { restart_schedule: true }),
       });
+      // An opt-out has ended its schedule.
       expect([again.status, again.body.lead.status, Object.keys(again.body.warnings)]).toEqual([
-        200,
+        is_schedule ? 201 : 200,
         'opt_out',
         ['caller_id'],
       ]);

@@ -181,7 +181,9 @@ describe('the operations of one caller', () => {
   test.each(ways)(
     '%s …/%s knows nothing of other numbers, other owners and other companies',
     async (method, verb) => {
-      expect((await ask(method, fresh(), verb)).status).toBe(404);
+      // An opt-out is of the person, and needs no lead.
+      const without_lead = verb === 'caller_opt_out' ? 200 : 404;
+      expect((await ask(method, fresh(), verb)).status).toBe(without_lead);
       for (const impossible of [
         '911',
         'anonymous',
@@ -198,14 +200,18 @@ describe('the operations of one caller', () => {
       }
       const lead = await made(shop.schedule.lead_token);
       const foreign = await openShop(world, [], {}, theirs);
-      for (const lead_token of [shop.offer.lead_token, foreign.schedule.lead_token])
-        expect((await ask(method, lead.caller_id, verb, { lead_token })).status).toBe(404);
+      // An opt-out at its offer concerns it.
+      const at_offer = verb === 'caller_opt_out' ? [] : [shop.offer.lead_token];
+      for (const lead_token of [...at_offer, foreign.schedule.lead_token]) {
+        const res = await ask(method, lead.caller_id, verb, { lead_token });
+        expect([res.status, res.body.lead?.id ?? null]).toEqual([without_lead, null]);
+      }
       expect(await shown(lead)).toEqual(lead);
     },
   );
 
   test.each([
-    ['caller_opt_out', 'PUT, GET'],
+    ['caller_opt_out', 'PUT, GET, POST'],
     ['caller_remove', 'POST, DELETE, GET'],
     ['caller_move_to_end_of_schedule', 'PUT, POST'],
   ])('HEAD …/%s changes nothing and is 405, as is every method but %s', async (verb, methods) => {

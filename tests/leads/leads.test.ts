@@ -275,7 +275,7 @@ describe('a deleted lead', () => {
       ).toBe(404);
     expect(
       (
-        await api('put', `leads/${lead.caller_id}/caller_opt_out`, {
+        await api('post', `leads/${lead.caller_id}/caller_remove`, {
           auth: null,
           query: { lead_token: shop.schedule.lead_token },
         })

@@ -104,6 +104,8 @@ describe('a change of a lead', () => {
   ])(
     'of %s holds for all leads of the number, and stops them until it is taken back',
     async (name, status) => {
+      // By default an opt-out ends the schedule.
+      await api('put', `schedules/${shop.schedule.id}`, { body: { exit_on: [] } });
       const lead = await scheduled();
       const other = await made(shop.offer.lead_token, {
         caller_id: lead.caller_id,

@@ -69,13 +69,8 @@ describe('what stops a lead', () => {
   ])(
     '%s stops it, and its schedule goes on where it stood after %#',
     async (_, stopped, stop, __, resume) => {
-      const { lead } = await begun([
-        SMS,
-        wait(1),
-        { ...SMS, body: 'Again' },
-        wait(3),
-        { ...SMS, body: 'Third' },
-      ]);
+      const again = [wait(1), { ...SMS, body: 'Again' }, wait(3), { ...SMS, body: 'Third' }];
+      const { lead } = await begun([SMS, ...again], {}, { exit_on: ['converted'] });
       await stop();
       expect(await leadRow(env.world, lead)).toMatchObject({ status: stopped, due_at: null });
       await hours(2);
@@ -103,7 +98,11 @@ describe('what stops a lead', () => {
       [env.here.company.id],
     );
     await runEngine(env.here);
-    expect(await events(lead)).toEqual(['webhook_queued', 'opted_out: its number has opted out']);
+    expect(await events(lead)).toEqual([
+      'webhook_queued',
+      'opted_out: its number has opted out',
+      'left_schedule: opted_out',
+    ]);
   });
 
   test.each(['schedules', 'offers'] as const)(

@@ -25,10 +25,11 @@ export async function leadOf(lead_token: string, caller_id: string, fields: obje
 export const lead = async (id: number) => (await api('get', `leads/${id}`)).body.lead;
 export const contactOf = async (caller_id: string, company = world.company) =>
   (await records('contacts', { caller_id }, company))[0];
+/** The texts of schedules to a number. */
 export const bodies = async (number: string) =>
-  (await records('text_messages', { number, direction: 'outbound' })).map(
-    ({ body }: { body: string }) => body,
-  );
+  (await records('text_messages', { number, direction: 'outbound' }))
+    .filter(({ schedule_action_id }: { schedule_action_id: unknown }) => schedule_action_id)
+    .map(({ body }: { body: string }) => body);
 export const block = (caller_ids: unknown[], company = world.company) =>
   company.api('post', 'contacts/caller_block', { body: { caller_ids } });
 export const unblock = (caller_ids: unknown[], company = world.company) =>

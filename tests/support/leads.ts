@@ -237,7 +237,10 @@ export function schedulesOf(here: () => World, time: ReturnType<typeof standingC
     /** The same, so many hours after noon. */
     hours: (n: number) => until(new Date(Date.parse(NOON) + n * 3_600_000).toISOString()),
     texts: async (lead: number) =>
-      (await sentTo(here(), 'text_messages', lead)).map(({ body }) => body),
+      (await sentTo(here(), 'text_messages', lead))
+        // Without the answers to STOP, START and HELP.
+        .filter(({ schedule_action_id }) => schedule_action_id !== null)
+        .map(({ body }) => body),
     /** What happened to a lead since it came. */
     events: async (lead: number) => (await story(here(), lead)).slice(1),
     status: async (lead: number) => (await leadRow(here(), lead)).status,

@@ -33,6 +33,9 @@ export const faults = async (fields: Fields, auth: string | null = null) => {
   expect([res.status, res.body.success]).toEqual([422, false]);
   return Object.keys(res.body.errors);
 };
+/** The fields that a lead was taken without. */
+export const warned = async (fields: Fields, auth: string | null = null) =>
+  Object.keys((await made(fields, auth)).warnings);
 export const to_busy = (fields: Fields = {}) =>
   made({ lead_token: busy.schedule.lead_token, ...fields });
 export const sent = (table: 'text_messages' | 'emails' | 'calls', { id }: { id: number }) =>

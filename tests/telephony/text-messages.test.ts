@@ -5,6 +5,10 @@ const here = carrierRequests();
 const { time, hook, text, messagesOf, optedOut, logsOf, newLead } = here;
 const { sentMessage, messageStatus, rowOf } = here;
 
+/** Without what answers them. */
+const inboundOf = async (number: string) =>
+  (await messagesOf(number)).filter(({ direction }) => direction === 'inbound');
+
 describe('a text message from a carrier', () => {
   test('is stored with the lead of its sender, and STOP and START have their effect', async () => {
     const { id, number } = await newLead();
@@ -34,7 +38,7 @@ describe('a text message from a carrier', () => {
     await hook('telephony/sms', text('START', { From: number }));
     expect((await hook('telephony/sms', stop)).status).toBe(200);
     expect([
-      (await messagesOf(number)).length,
+      (await inboundOf(number)).length,
       await optedOut(number),
       await logsOf(id, 'sms_received'),
     ]).toEqual([2, false, ['STOP', 'START']]);
@@ -48,7 +52,7 @@ describe('a text message from a carrier', () => {
     );
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     expect([
-      (await messagesOf(number)).length,
+      (await inboundOf(number)).length,
       (await logsOf(id, 'sms_received')).length,
       (await logsOf(id, 'opted_out')).length,
     ]).toEqual([1, 1, 1]);
@@ -66,14 +70,14 @@ describe('a text message from a carrier', () => {
     await ownNumber(here.world, other, '12125550166');
     const message = text('STOP', { To: '+12125550166' });
     await hook('telephony/sms', message);
-    expect(await messagesOf(message.From!)).toMatchObject([{ company_id: String(other.id) }]);
+    expect(await inboundOf(message.From!)).toMatchObject([{ company_id: String(other.id) }]);
     expect(
       (await here.world.company.api('get', 'contacts', { query: { caller_id: message.From } })).body
         .contacts,
     ).toEqual([]);
     // The same id of a message may come to either.
     expect((await hook('telephony/sms', { ...message, To: US })).status).toBe(200);
-    expect((await messagesOf(message.From!)).length).toBe(2);
+    expect((await inboundOf(message.From!)).length).toBe(2);
     expect((await hook('telephony/sms', text('STOP', { To: '+12125559999' }))).status).toBe(404);
   });
 });

@@ -13,6 +13,7 @@ import {
   theirs,
   time,
   to_busy,
+  warned,
   world,
 } from '../support/submissions';
 import { type Company } from '../support/world';
@@ -119,7 +120,7 @@ describe('the parameter', () => {
   );
 
   test('apply_to: only calls is allowed', async () => {
-    expect(await faults({ apply_to: 'emails' })).toEqual(['apply_to']);
+    expect(await warned({ apply_to: 'emails' })).toEqual(['apply_to']);
     expect((await made({ apply_to: 'calls' })).lead.data).toEqual({});
   });
 
@@ -230,7 +231,7 @@ describe('the parameter', () => {
     for (const traffic_source_id of [mine.id, String(mine.id), mine.uuid, 'radio'])
       expect((await made({ traffic_source_id })).lead.traffic_source_id).toBe(mine.id);
     for (const traffic_source_id of [other.id, other.uuid, 'tv'])
-      expect(await faults({ traffic_source_id })).toEqual(['traffic_source_id']);
+      expect(await warned({ traffic_source_id })).toEqual(['traffic_source_id']);
   });
 
   test(

@@ -65,6 +65,7 @@ describe('browsers', () => {
   test.each([
     ['POST', 'leads'],
     ['PUT', 'leads/3105550123/caller_opt_out'],
+    ['POST', 'leads/3105550123/caller_opt_out'],
     ['GET', 'leads/3105550123/caller_opt_out'],
     ['POST', 'leads/3105550123/caller_remove'],
     ['DELETE', 'leads/3105550123/caller_remove'],

@@ -15,7 +15,7 @@ const SUBMITTED = sql`
   uuid uuid, caller_number bigint, zones text[], data jsonb, email text,
   contact_field_type text, expires_in int, sub_id text, traffic_source_id bigint,
   remote_ip text, lead_priority numeric, hours_to_expire int, max_contact_attempts int,
-  sender json`;
+  sender json, note text`;
 
 const COLUMNS = sql`
   company_id, created_at, updated_at, user_updated_at, first_queued_at, entered_at,
@@ -116,7 +116,7 @@ const LOGS = sql`
   FROM written w
   JOIN started s ON s.caller_number = w.caller_number
   CROSS JOIN LATERAL (VALUES
-    (1, CASE WHEN w.created THEN 'created' ELSE 'updated' END, NULL, s.sender),
+    (1, CASE WHEN w.created THEN 'created' ELSE 'updated' END, s.note, s.sender),
     (2, CASE WHEN {restart}::boolean AND NOT w.created THEN 'restarted' END,
       'asked for by a submission', NULL),
     (3, CASE WHEN {next_action_at}::timestamptz IS NOT NULL THEN 'next_action_changed' END,

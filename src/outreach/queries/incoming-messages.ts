@@ -29,6 +29,26 @@ export const FIND_LEAD_OF_SENDER = statement(
   { prepared: false },
 ).returning<{ id: string }>();
 
+/** Its schedule may end by that (exit_schedule() of the database). */
+export const RECORD_REPLY = statement(
+  'outreach.record_reply',
+  sql`
+    UPDATE leads
+    SET replied_at = {now}::timestamptz, updated_at = {now}::timestamptz
+    WHERE company_id = {company_id} AND id = {lead_id}::bigint AND is_live
+  `,
+  { prepared: false },
+);
+
+/** A schedule may start by it. */
+export const RECORD_TEXT_EVENT = statement(
+  'outreach.record_text_event',
+  sql`SELECT record_schedule_event(
+    {company_id}, 'text_received', {lead_id}::bigint, NULL, {text_message_id}::bigint
+  ) AS recorded`,
+  { prepared: false },
+);
+
 export const INSERT_INCOMING_MESSAGE = statement(
   'outreach.insert_incoming_message',
   sql`

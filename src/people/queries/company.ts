@@ -16,7 +16,11 @@ const RECORD = sql`
         c.contact_countries,
         c.contact_prefixes,
         c.lead_token_powers,
-        c.service_cost_per_minute
+        c.service_cost_per_minute,
+        c.keyword_replies,
+        c.help_text,
+        c.opt_out_text,
+        c.opt_in_text
     ) r
   )::text`;
 
@@ -56,6 +60,19 @@ export const UPDATE_COMPANY = statement(
         ({fields}::jsonb->>'service_cost_per_minute')::numeric,
         c.service_cost_per_minute
       ),
+      keyword_replies = coalesce(({fields}::jsonb->>'keyword_replies')::boolean, c.keyword_replies),
+      help_text = CASE
+        WHEN {fields}::jsonb ? 'help_text' THEN {fields}::jsonb->>'help_text'
+        ELSE c.help_text
+      END,
+      opt_out_text = CASE
+        WHEN {fields}::jsonb ? 'opt_out_text' THEN {fields}::jsonb->>'opt_out_text'
+        ELSE c.opt_out_text
+      END,
+      opt_in_text = CASE
+        WHEN {fields}::jsonb ? 'opt_in_text' THEN {fields}::jsonb->>'opt_in_text'
+        ELSE c.opt_in_text
+      END,
       updated_at = {now}::timestamptz
     WHERE c.id = {company_id}
   `,

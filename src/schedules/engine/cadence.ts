@@ -13,7 +13,9 @@ export type ActionType =
   | 'restart'
   | 'move_to_schedule';
 export type Phase = 'actions' | 'end';
-export type ExitReason = 'completed' | 'expired' | 'exceeded_max_calls';
+/** What may happen to a lead that ends its schedule: `exit_on`. The database ends it. */
+export type ExitEvent = 'connected' | 'converted' | 'inbound_call' | 'replied' | 'opted_out';
+export type ExitReason = 'completed' | 'expired' | 'exceeded_max_calls' | ExitEvent;
 
 /** One action of a schedule: what its order and time depend on. */
 export interface Action {

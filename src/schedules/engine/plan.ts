@@ -1,7 +1,8 @@
 import { CALL_TOKENS } from '../../tokens/system';
 import { compileFilter } from '../../tokens/filters';
 import { tokenNames, type TokenSource } from '../../tokens/substitute';
-import type { Action, ActionType, Plan, Progress } from './cadence';
+import { isContact, type Action, type ActionType, type ExitReason, type Plan } from './cadence';
+import type { Progress } from './cadence';
 import type { ContactHours } from '../../time/contact-hours';
 import { openMinutes, parseRange } from '../../time/opening-hours';
 import { ianaName } from '../../time/zone';
@@ -75,6 +76,7 @@ export interface OwnLimits {
   hours_to_expire: number | null;
   expires_in: number | null;
   max_contact_attempts: number | null;
+  exit_reason: ExitReason | null;
 }
 
 const UNIT_MS: Record<string, number> = {
@@ -168,13 +170,15 @@ export function planOf(
       expires_in,
       max_contact_attempts: null,
     };
+  // A lead that has converted is not contacted again, not by the end of its schedule either.
+  const is_converted = own.exit_reason === 'converted';
   const forLead = ({ action, filters }: CompiledAction): Action => ({
     ...action,
     applies: filters.every((holds) => holds(tokens)),
   });
   return {
     actions: schedule.actions.map(forLead),
-    end: schedule.end.map(forLead),
+    end: schedule.end.map(forLead).filter(({ type }) => !is_converted || !isContact(type)),
     hours: schedule.hours,
     hours_to_expire: own.hours_to_expire ?? schedule.row.hours_to_expire,
     expires_in,

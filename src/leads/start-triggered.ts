@@ -1,0 +1,127 @@
+import type { Db } from '../db/tenant';
+import { uuidv7 } from '../db/uuid';
+import type { Deps } from '../deps';
+import { leadZones } from '../phone/number-zones';
+import { isAssignable } from '../phone/parse-number';
+import { passesFilters } from '../tokens/filters';
+import { ownTokens } from '../tokens/substitute';
+import { LOCK_LIVE_LEAD } from './queries/matching-leads';
+import {
+  FIND_SCHEDULE_EVENTS,
+  FIND_TRIGGERED_SCHEDULES,
+  RECORD_CALL_OF_LEAD,
+  SET_TRIGGERED_BY,
+  TAKE_SCHEDULE_EVENT,
+} from './queries/schedule-events';
+import { zipOf } from './read-submission';
+import { upsertLead, type Submission } from './upsert-lead';
+
+/** How many events are looked at in one run. */
+const BATCH = 200;
+/** What a machine that answers every call with a call could start; a person starts fewer. */
+const MAX_STARTS_A_DAY = 5;
+
+/**
+ * Starts the schedules whose triggers have happened, and ends those of leads that have called, where
+ * they end by that. Returns how many events there were. Any number of processes may run this at the same time: an event is deleted in the transaction that
+ * starts its schedules, so that it counts once.
+ */
+export async function startTriggered({
+  database,
+  tenants,
+  clock,
+  log,
+}: Pick<Deps, 'database' | 'tenants' | 'clock' | 'log'>): Promise<number> {
+  const now = clock();
+  const events = await database.sql(FIND_SCHEDULE_EVENTS, { limit: BATCH });
+  for (const { company_id, id } of events)
+    await tenants
+      .of(BigInt(company_id))
+      .transaction((tx) => start(tx, id, now))
+      // The others do not wait for it; it is tried again.
+      .catch((error: unknown) =>
+        log.error({ err: error, company_id, event_id: id }, 'a trigger could not start schedules'),
+      );
+  return events.length;
+}
+
+type Event = NonNullable<Awaited<ReturnType<typeof take>>>;
+type Schedule = Awaited<ReturnType<typeof schedulesFor>>[number];
+
+const take = async ({ sql }: Db, id: string) => (await sql(TAKE_SCHEDULE_EVENT, { id }))[0];
+
+const schedulesFor = ({ sql }: Db, { kind, caller_number, offer_id }: Event, now: Date) =>
+  sql(FIND_TRIGGERED_SCHEDULES, { kind, caller_number, offer_id, now });
+
+async function start(tx: Db, id: string, now: Date): Promise<void> {
+  const event = await take(tx, id);
+  if (event?.kind === 'inbound_call')
+    return void (await tx.sql(RECORD_CALL_OF_LEAD, { lead_id: event.lead_id, now }));
+  // Callers may withhold their number, or show one that nobody can have.
+  if (!event?.caller_number || !isAssignable(Number(event.caller_number))) return;
+  const tokens = ownTokens(event.data);
+  const chain = chainOf(event);
+  for (const schedule of await schedulesFor(tx, event, now)) {
+    const matches = schedule.triggers.some(
+      ({ on, token_filter_list }) => on === event.kind && passesFilters(token_filter_list, tokens),
+    );
+    if (!matches || chain.includes(schedule.id) || schedule.starts >= MAX_STARTS_A_DAY) continue;
+    await begin(tx, schedule, { event, chain, now });
+  }
+}
+
+/**
+ * The schedules that led to the event, one after the other. They are not started by it again: so
+ * what schedules do by themselves comes to an end, however their triggers refer to each other. What
+ * a person does begins a new chain.
+ */
+const chainOf = ({ kind, is_outbound, triggered_by, lead_schedule_id: own }: Event): string[] =>
+  is_outbound || kind === 'lead_created' ? [...triggered_by, ...(own === null ? [] : [own])] : [];
+
+async function begin(
+  tx: Db,
+  schedule: Schedule,
+  { event, chain, now }: { event: Event; chain: readonly string[]; now: Date },
+): Promise<void> {
+  const submission = submissionOf(schedule, event, now);
+  const { schedule_id, caller_number } = submission;
+  // Where the number is in the schedule already, it goes on as it is.
+  const [live] = await tx.sql(LOCK_LIVE_LEAD, { offer_id: null, schedule_id, caller_number });
+  if (live) return;
+  const form = { grid: false, external: false, by_token: false };
+  const lead = await upsertLead(tx, submission, form);
+  if (!lead?.created) return;
+  // Also says that it is no new lead, by the end of the transaction.
+  await tx.sql(SET_TRIGGERED_BY, { id: lead.id, triggered_by: [...chain, schedule.id] });
+}
+
+function submissionOf(schedule: Schedule, event: Event, now: Date): Submission {
+  const { data, email, sub_id, traffic_source_id, kind } = event;
+  const caller_number = Number(event.caller_number);
+  const offer_id = schedule.offer_id ?? event.offer_id;
+  return {
+    uuid: uuidv7(now.getTime()),
+    now: now.toISOString(),
+    offer_id: offer_id === null ? null : BigInt(offer_id),
+    schedule_id: BigInt(schedule.id),
+    caller_number,
+    zones: leadZones(caller_number, zipOf(data), schedule.time_zone),
+    data: JSON.stringify(data),
+    removed: [],
+    email,
+    contact_field_type: null,
+    expires_in: null,
+    sub_id,
+    traffic_source_id: traffic_source_id === null ? null : BigInt(traffic_source_id),
+    remote_ip: null,
+    lead_priority: null,
+    hours_to_expire: null,
+    max_contact_attempts: null,
+    next_action_at: null,
+    callback_at: null,
+    restart: false,
+    update_only: false,
+    sender: { ip: '', credentials: 'trigger' },
+    note: `started by the trigger ${kind}`,
+  };
+}

@@ -1,0 +1,54 @@
+import { fault, type FieldFaults } from '../errors';
+import type { SetAside } from '../http/set-aside';
+import { contactRefusal } from '../phone/contact-policy';
+import type { Owner } from './lead-owner';
+import type { Submission, WrittenLead } from './upsert-lead';
+
+interface Warning {
+  field: string;
+  code: string;
+  message: string;
+}
+
+/** A history is read by people, and each submission has a line in it. */
+const MAX_WARNINGS = 50;
+const MAX_NOTE_LENGTH = 1_000;
+
+/** What could not be used of a submission, for the history of its lead. */
+export const warningsOf = ({ faults }: SetAside): Warning[] =>
+  Object.entries(faults)
+    .flatMap(([field, found]) => found.map((each) => ({ field, ...each })))
+    .slice(0, MAX_WARNINGS);
+
+/** The same in words. */
+export const noteOf = (warnings: readonly Warning[]): string | null =>
+  warnings.length === 0
+    ? null
+    : warnings
+        .map(({ field, message }) => `${field} ${message}`)
+        .join('; ')
+        .slice(0, MAX_NOTE_LENGTH)
+        .toWellFormed();
+
+/** Adds what keeps a lead that was taken from being contacted. */
+export function warn(
+  { status, paused }: WrittenLead,
+  { submission, owner }: { submission: Submission; owner: Owner },
+  warnings: FieldFaults,
+): void {
+  const stopped = (message: string) =>
+    void (warnings.caller_id ??= [fault('contact_refused', message)]);
+  if (status === 'blocked')
+    stopped('is blocked by the company or for the offer: the lead is stored, but not contacted');
+  else if (status === 'opt_out') stopped('has opted out: the lead is stored, but not contacted');
+  else if (paused)
+    warnings.lead_token = [
+      fault(
+        'wrong_state',
+        'belongs to an offer or a schedule that is paused: the lead is stored, and contacted ' +
+          'when it resumes',
+      ),
+    ];
+  const refusal = contactRefusal(submission.caller_number, owner);
+  if (refusal) stopped(`${refusal}: the lead is stored, but neither called nor texted`);
+}

@@ -1,0 +1,45 @@
+// Words with which people end and resume contact, and ask who texts them. Carriers and laws require
+// that they are understood at the beginning of a text, whatever follows.
+
+export type Keyword = 'opt_out' | 'opt_in' | 'help';
+
+const WORDS: Record<Keyword, readonly string[]> = {
+  opt_out: [
+    'stop',
+    'stopall',
+    'unsubscribe',
+    'cancel',
+    'end',
+    'quit',
+    'revoke',
+    'optout',
+    'arret',
+    'parar',
+  ],
+  opt_in: ['start', 'unstop', 'yes'],
+  help: ['help', 'info'],
+};
+const KEYWORDS = new Map(
+  Object.entries(WORDS).flatMap(([keyword, words]) =>
+    words.map((word): [string, Keyword] => [word, keyword as Keyword]),
+  ),
+);
+
+/** Two words, or two halves of one. */
+const OPT_OUT = /^opt[^\p{L}\p{N}]+out(?![\p{L}\p{N}])/u;
+const FIRST_WORD = /^[\p{L}\p{N}]+/u;
+
+/** More than the longest word, with what may stand before it and between its halves. */
+const MAX_LENGTH = 200;
+
+/** What the first word of a text asks for, in any case and without its punctuation and accents. */
+export function keywordOf(text: string): Keyword | undefined {
+  const plain = text
+    .slice(0, MAX_LENGTH)
+    .normalize('NFD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+    .replace(/^[^\p{L}\p{N}]+/u, '');
+  if (OPT_OUT.test(plain)) return 'opt_out';
+  return KEYWORDS.get(FIRST_WORD.exec(plain)?.[0] ?? '');
+}

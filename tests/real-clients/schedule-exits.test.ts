@@ -1,0 +1,186 @@
+import { applyCalls } from '../../src/leads/apply-calls';
+import { DIAL, NOON, runEngine, SMS, wait } from '../support/leads';
+import { repetitions } from '../support/repetitions';
+import {
+  BYE,
+  call,
+  convert,
+  leadOf,
+  NAG,
+  report,
+  schedules,
+  settle,
+  setUp,
+  sold,
+  text,
+  time,
+  world,
+} from '../support/schedule-events';
+
+setUp();
+
+const { ok, begun, hours, texts, events, status } = schedules;
+
+describe('exit_on', () => {
+  test('is what a schedule has, by default conversions and opt-outs', async () => {
+    const { schedule } = await ok('post', 'schedules', { name: 'A' });
+    expect(schedule).toMatchObject({ exit_on: ['converted', 'opted_out'], triggers: [] });
+    const all = ['connected', 'converted', 'inbound_call', 'replied', 'opted_out'];
+    const put = (body: object) => world.company.api('put', `schedules/${schedule.id}`, { body });
+    expect((await put({ exit_on: [...all, 'replied'] })).body.schedule.exit_on).toEqual(all);
+    expect((await put({ exit_on: [] })).body.schedule.exit_on).toEqual([]);
+    expect(Object.keys((await put({ exit_on: ['sold'] })).body.errors)).toEqual(['exit_on.0']);
+  });
+
+  /** Each makes happen what ends the schedule of a lead. */
+  const happenings: Record<string, (offer: number) => Promise<unknown>> = {
+    connected: async (offer) => {
+      await sold(offer);
+      await report((await call(offer)).id, 'answered');
+    },
+    inbound_call: (offer) => call(offer),
+    replied: () => text('Who is this?'),
+    converted: async (offer) => {
+      await sold(offer);
+      const { id, uuid } = await call(offer);
+      await report(id, 'answered');
+      await convert(uuid);
+    },
+    opted_out: () => text('STOP'),
+  };
+  const names = Object.keys(happenings);
+
+  test.each(names)('%s ends the schedule, and nothing but the end is done', async (name) => {
+    const { lead, offer } = await begun([...NAG, BYE], {}, { exit_on: [name] });
+    await happenings[name]!(offer);
+    await settle();
+    await hours(2);
+    const is_silent = name === 'converted' || name === 'opted_out';
+    expect(await texts(lead)).toEqual(['Hello', ...(is_silent ? [] : ['Bye'])]);
+    expect(await events(lead)).toContain(`left_schedule: ${name}`);
+    expect((await leadOf(lead)).is_live).toBe(false);
+  });
+
+  test.each(names)('%s ends nothing where the schedule does not say so', async (name) => {
+    const exit_on = names.filter(
+      // A conversion comes with a connected call that came in.
+      (other) => other !== name && !['connected', 'inbound_call', 'replied'].includes(other),
+    );
+    const { lead, offer } = await begun([...NAG, BYE], {}, { exit_on });
+    await happenings[name]!(offer);
+    await settle();
+    expect(await events(lead)).not.toContain(`left_schedule: ${name}`);
+    await hours(2);
+    expect(await texts(lead)).toEqual(name === 'opted_out' ? ['Hello'] : ['Hello', 'Again', 'Bye']);
+  });
+
+  test('after a conversion the end has no contacts, but its webhooks', async () => {
+    const HOOK = {
+      action_type: 'webhook',
+      url: 'https://example.com/x',
+      method: 'post',
+      end: true,
+    };
+    const { lead, offer } = await begun([...NAG, HOOK, BYE, { ...DIAL, end: true }]);
+    await happenings.converted!(offer);
+    await settle();
+    await hours(5);
+    expect([await texts(lead), await status(lead)]).toEqual([['Hello'], 'completed_converted']);
+    const logged = await events(lead);
+    expect(logged.filter((line) => line.startsWith('webhook'))).toHaveLength(1);
+    expect((await ok('get', `leads/${lead}/timeline`)).timeline?.planned ?? []).toEqual([]);
+  });
+
+  test('an opt-out ends it for good: who comes back is not in it any more', async () => {
+    const { lead } = await begun(NAG);
+    await text('STOP');
+    await text('START');
+    await hours(2);
+    expect([await texts(lead), (await leadOf(lead)).status]).toEqual([['Hello'], 'opt_out']);
+    expect((await leadOf(lead)).is_live).toBe(false);
+  });
+
+  test('a callback that the lead has asked for is canceled with it', async () => {
+    const { lead, offer } = await begun([wait(1), DIAL], { schedule_callback_in_seconds: 60 });
+    await happenings.converted!(offer);
+    await hours(3);
+    const [callback] = await world.sql(
+      'SELECT status FROM scheduled_callbacks WHERE lead_id = $1',
+      [lead],
+    );
+    expect(callback).toEqual({ status: 'canceled' });
+    expect((await leadOf(lead)).last_action_at).toBe(null);
+  });
+
+  test('STOP, START and HELP are no replies', async () => {
+    const { lead } = await begun(NAG, {}, { exit_on: ['replied'] });
+    await text('HELP');
+    await hours(2);
+    expect(await texts(lead)).toEqual(['Hello', 'Again']);
+  });
+});
+
+describe('a conversion and a due step at the same moment', () => {
+  /** A lead whose next text is due, on a call that is connected. */
+  async function due() {
+    const { lead, offer } = await begun([...NAG, wait(1), { ...SMS, body: 'Last' }]);
+    await sold(offer);
+    const { id, uuid } = await call(offer);
+    await report(id, 'answered');
+    await applyCalls(world.deps.database.pool, time.read());
+    time.set('2027-01-12T18:30:00Z');
+    return { lead, uuid };
+  }
+
+  test('while the conversion is not committed the step waits, and then is not done', async () => {
+    const { lead } = await due();
+    const client = await world.deps.database.pool.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query('UPDATE leads SET buyer_converted = true, updated_at = $2 WHERE id = $1', [
+        lead,
+        time.read(),
+      ]);
+      const engine = runEngine(world);
+      await runEngine(world);
+      await client.query('COMMIT');
+      await engine;
+    } finally {
+      client.release();
+    }
+    await runEngine(world);
+    expect([await texts(lead), await status(lead)]).toEqual([['Hello'], 'completed_converted']);
+  });
+
+  test('a worker that has claimed the lead finds its claim gone', async () => {
+    const { lead, uuid } = await due();
+    await world.sql(
+      `UPDATE leads SET claim_id = gen_random_uuid(), due_at = due_at + interval '20 s' WHERE id = $1`,
+      [lead],
+    );
+    await convert(uuid);
+    const [row] = await world.sql('SELECT claim_id, phase, due_at FROM leads WHERE id = $1', [
+      lead,
+    ]);
+    expect(row).toEqual({ claim_id: null, phase: 'end', due_at: time.read() });
+    await runEngine(world);
+    expect(await texts(lead)).toEqual(['Hello']);
+  });
+
+  test('raced: a text is never sent after the conversion', async () => {
+    for (let n = 0; n < repetitions(8, 60); n++) {
+      time.set(NOON);
+      world.company = await world.addCompany();
+      const { lead, uuid } = await due();
+      await Promise.all([runEngine(world), convert(uuid), runEngine(world)]);
+      await runEngine(world);
+      const rows = await world.sql<{ kind: string }>(
+        `SELECT event AS kind FROM lead_logs WHERE lead_id = $1 ORDER BY id`,
+        [lead],
+      );
+      const order = rows.map(({ kind }) => kind);
+      expect(order.lastIndexOf('sms_sent')).toBeLessThan(order.indexOf('left_schedule'));
+      expect(await status(lead)).toBe('completed_converted');
+    }
+  });
+});
