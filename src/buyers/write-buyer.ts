@@ -105,9 +105,10 @@ async function replaceHours(
   entries: readonly Schemas['BusinessHours'][],
 ): Promise<void> {
   await db.prisma.buyerBusinessHours.deleteMany({ where: { buyer_id } });
-  if (entries.length === 0) return;
+  const filled = entries.filter(hasHours);
+  if (filled.length === 0) return;
   await db.prisma.buyerBusinessHours.createMany({
-    data: entries.map((entry, position) => ({
+    data: filled.map((entry, position) => ({
       company_id: db.company_id,
       buyer_id,
       position,
@@ -117,6 +118,12 @@ async function replaceHours(
     })),
   });
 }
+
+/** Whether an entry says anything: a blank one would open the buyer at all hours. */
+const hasHours = (entry: Schemas['BusinessHours']): boolean =>
+  entry.schedule.length > 0 || METRICS.some((metric) => isSet(entry[`${metric}_hourly_limit`]));
+
+const isSet = (limit: number | null | undefined) => limit !== undefined && limit !== null;
 
 function hourlyLimitsOf(entry: Schemas['BusinessHours']) {
   const names = METRICS.map((metric) => `${metric}_hourly_limit` as const);

@@ -3629,9 +3629,9 @@ export interface components {
             earned_revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
             /** @description How many dollars the buyer may pay, minus what traffic sources are paid, in a day; null for no limit. */
             earned_revenue_daily_limit?: components["schemas"]["MoneyLimit"];
-            /** @description When the buyer is open, with the hourly limits. Replaces all current entries. A buyer without business hours is always open. */
+            /** @description When the buyer is open, with the hourly limits. Replaces all current entries. Blank entries are left out. A buyer without business hours is always open. */
             business_hours_schedule?: components["schemas"]["BusinessHours"][] | null;
-            /** @description All conversions of the buyer. Replaces all current ones; `current_conversion_*` in the same request is applied afterwards. */
+            /** @description All conversions of the buyer. Replaces all current ones; `current_conversion_*` in the same request is applied afterwards. Blank entries are left out; others need `duration`, except of type `postback`. */
             buyer_conversions_schedule?: components["schemas"]["ConversionTimeFrame"][] | null;
             /** @description Highest revenue allowed in the current time frame, in dollars; null for no bound. */
             current_conversion_revenue_max?: number | null;
@@ -3639,12 +3639,12 @@ export interface components {
             current_conversion_revenue_min?: number | null;
             /** @description Dollars; a change of the revenue must be a multiple of this. Null for any change. */
             current_conversion_revenue_increment?: number | null;
-            /** @description Dollars paid per call. */
-            current_conversion_revenue?: number;
-            /** @description Seconds before a call pays out; 0 when the buyer is dialed. */
-            current_conversion_duration?: number;
-            /** @description Seconds that must pass before the buyer pays again for the same caller. */
-            current_conversion_duplicate_timeframe?: number;
+            /** @description Dollars paid per call. Null changes nothing. A new conversion needs `current_conversion_duration` too. */
+            current_conversion_revenue?: number | null;
+            /** @description Seconds before a call pays out; 0 when the buyer is dialed. Null changes nothing. */
+            current_conversion_duration?: number | null;
+            /** @description Seconds that must pass before the buyer pays again for the same caller. Null changes nothing. */
+            current_conversion_duplicate_timeframe?: number | null;
             /** @description Shown in call logs. */
             current_conversion_name?: string | null;
             /** @description The call converts only when all of these match. */
