@@ -45,6 +45,8 @@ export interface Schema {
   'x-values'?: Schema;
   /** What it always is. Not `const`: many SDKs cannot read that. */
   'x-const'?: unknown;
+  /** What it holds stays in it, also under the names of fields of the request. */
+  'x-opaque'?: boolean;
   'x-collection'?: string;
   'x-grid'?: boolean;
   'x-external'?: boolean;

@@ -2044,7 +2044,7 @@ export interface paths {
         put?: never;
         /**
          * Record the outcome of a call (for postbacks)
-         * @description The same as a POST to the call itself, under the path that is usually given to buyers for their postbacks. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
+         * @description The same as a POST to the call itself, under the path that is usually given to buyers for their postbacks. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence. Keys that are no fields become tokens of the call.
          */
         post: operations["updateCallByUuid"];
         delete?: never;
@@ -5308,10 +5308,10 @@ export interface components {
         /** @enum {string} */
         OutgoingWebhookOrder: "id" | "name" | "trigger_type" | "created_at" | "updated_at" | "paused";
         /**
-         * @description The events that are sent. `lead_changed`: a change to a lead that matters to people. `contact_fields_changed`: its data or e-mail address has changed. `buyer_answered`: also while a key press is still pending. `buyer_did_not_convert`: a call that a buyer took has ended without being paid for. `every_call`: a call has ended. `call_changed`: facts about an ended call have changed. `manual`: only what is fired by hand. `before_buyer_dialled`: a question asked each time before a buyer is dialed, which the receiver can answer with no.
+         * @description The events that are sent. `lead_changed`: a change to a lead that matters to people. `contact_fields_changed`: its data or e-mail address has changed. `buyer_answered`: also while a key press is still pending. `buyer_did_not_convert`: a call that a buyer took has ended without being paid for. `conversion_returned`: a buyer no longer pays for a call, or its traffic source is no longer paid. `every_call`: a call has ended. `call_changed`: facts about an ended call have changed. `manual`: only what is fired by hand. `before_buyer_dialled`: a question asked each time before a buyer is dialed, which the receiver can answer with no.
          * @enum {string}
          */
-        WebhookTriggerType: "new_lead_created" | "lead_changed" | "lead_opted_out" | "contact_fields_changed" | "new_call_started" | "buyer_dialled" | "buyer_answered" | "buyer_converted" | "buyer_did_not_convert" | "offer_converted" | "every_call" | "call_changed" | "agent_online" | "agent_offline" | "manual" | "before_buyer_dialled";
+        WebhookTriggerType: "new_lead_created" | "lead_changed" | "lead_opted_out" | "contact_fields_changed" | "new_call_started" | "buyer_dialled" | "buyer_answered" | "buyer_converted" | "buyer_did_not_convert" | "offer_converted" | "conversion_returned" | "every_call" | "call_changed" | "agent_online" | "agent_offline" | "manual" | "before_buyer_dialled";
         /**
          * @description The record whose events are sent. `BuyerGroup`: events of the buyers in the group. `ScheduleAction`: calls placed by the action, and leads whose last action it was.
          * @enum {string}
@@ -5755,6 +5755,13 @@ export interface components {
             revenue: components["schemas"]["Money"];
             /** @description Dollars that the traffic source is paid for the call. */
             payout: components["schemas"]["Money"];
+            /**
+             * Format: date-time
+             * @description When the conversion was returned, in UTC; null while the buyer pays.
+             */
+            returned_at: string | null;
+            /** @description The `adjustment_reason` of the return; null without one. */
+            return_reason: string | null;
         };
         ToldAgent: {
             /**
@@ -5892,6 +5899,29 @@ export interface components {
                 buyer: components["schemas"]["ToldBuyer"];
                 /** @description What the buyer pays, and what the traffic source is paid. */
                 conversion: components["schemas"]["ToldConversion"];
+            };
+        };
+        /** @description A buyer no longer pays for a call, or its traffic source is no longer paid. */
+        WebhookReturnedEvent: {
+            /** @description Always `conversion_returned`. */
+            type: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            timestamp: string;
+            /** @description Always true. Sent only when the event would exceed 20,000 bytes: its lead and its call are then cut to `id`, `uuid` and `routes_show_path`. */
+            truncated?: boolean;
+            /** @description What the event is about. */
+            data: {
+                /** @description The call as it was when the event occurred. */
+                call: components["schemas"]["Call"];
+                /** @description The lead as it was when the event occurred. Absent if the call belongs to no lead. */
+                lead?: components["schemas"]["Lead"];
+                /** @description The buyer of the call. Absent if it has none. */
+                buyer?: components["schemas"]["ToldBuyer"];
+                /** @description What the buyer had paid, and the traffic source was paid, until it was returned. Absent if only the payout was returned. */
+                conversion?: components["schemas"]["ToldConversion"];
             };
         };
         /** @description An agent can take calls from now on, or no longer can. */
@@ -8329,15 +8359,26 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        CallUpdate: {
+        CallUpdate: components["schemas"]["CallUpdateFields"];
+        /** @description Every key that is not named here becomes a token of the call, like the keys of `data`: up to 200 of them, 64 kB in total. Those beyond are left out, and `warnings` says so. */
+        CallPostback: components["schemas"]["CallUpdateFields"] & unknown;
+        CallUpdateFields: {
             /** @description Dollars that the buyer pays for the call. Replaces the previous amount, and changes the revenue of the buyer and its group by the difference. With `buyer_converted` the buyer pays this amount instead of that of its conversion. */
             revenue?: number;
             /** @description Dollars that the buyer pays in addition to the previous amount. Send this or `revenue`. */
             add_revenue?: number;
             /** @description Dollars that the traffic source is paid for the call. Replaces the previous amount. From then on the payouts of the offer no longer apply to the call. */
             payout?: number;
-            /** @description True: the buyer pays for the call. The amount is that of its conversion of type `postback`, or else of its first conversion. Repeating it, or sending it for a call that converted by its duration, changes nothing. A buyer that has paid for the caller within the duplicate timeframe of the conversion does not pay; `warnings` and an event say so. False is only for calls that did not convert. */
+            /** @description Dollars that the traffic source is paid in addition to the previous amount. Send this or `payout`. */
+            add_payout?: number;
+            /** @description True: the buyer pays for the call. The amount is that of its conversion of type `postback`, or else of its first conversion. Repeating it, or sending it for a call that converted by its duration, changes nothing. A buyer that has paid for the caller within the duplicate timeframe of the conversion does not pay; `warnings` and an event say so. False: the conversion is returned. The buyer no longer pays, and unless `offer_converted` is true or `payout` or `add_payout` is sent, the traffic source is no longer paid. Dollars and caps are taken back in the windows that still run and that they were counted in, and so are the lead and the reports. From then on the call converts only when it is reported again. Repeating it changes nothing. */
             buyer_converted?: boolean;
+            /** @description True: the traffic source is paid for the call what the offer says, or what `payout` says. Where the offer pays it nothing, the call is only marked, and `warnings` says so. False: the payout is returned. Repeating it changes nothing. */
+            offer_converted?: boolean;
+            /** @description Why: kept in the events of the call that record what this request changes. */
+            adjustment_reason?: string | null;
+            /** @description What there is to say about the call. Kept as an event `note` of the call. */
+            description?: string | null;
             /** @description Tokens to add to the call, as an object or as `key:value,key2:value2`. Tokens with the same names are overwritten. */
             post_call_tokens?: {
                 [key: string]: unknown;
@@ -8357,7 +8398,7 @@ export interface components {
             errors: components["schemas"]["NoErrors"];
             /** @description The call, as it is after the request. */
             call: components["schemas"]["Call"];
-            /** @description What was sent and could not be applied, by field: a conversion of a buyer that has recently paid for the caller. */
+            /** @description What was sent and could not be applied, by field: a conversion of a buyer that has recently paid for the caller, a payout that the offer does not have, tokens beyond the limits. */
             warnings: {
                 [key: string]: string[];
             };
@@ -15307,7 +15348,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["CallUpdate"];
+                "application/json": components["schemas"]["CallPostback"];
             };
         };
         responses: {

@@ -888,6 +888,18 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'calls.read_amounts': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      event: string;
+      buyer_id: number | null;
+      created_at: Date;
+      amount: number;
+    };
+  };
   'calls.read_attempts': {
     params: {
       company_id: number | string | bigint | null;
@@ -967,6 +979,19 @@ export interface SqlTypes {
       ended_at: Date | null;
     };
   };
+  'calls.read_conversions': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      buyer_id: number;
+      buyer_group_id: number | null;
+      converted_at: Date | null;
+      revenue: number;
+    };
+  };
   'calls.read_convertible_call': {
     params: {
       buyer_id: number | string | bigint | null;
@@ -987,6 +1012,8 @@ export interface SqlTypes {
       payouts: unknown;
       converted: boolean;
       set_revenue: number;
+      is_returned: boolean;
+      is_payout_returned: boolean;
     };
   };
   'calls.read_decisions': {
@@ -1016,6 +1043,7 @@ export interface SqlTypes {
       revenue: number;
       payout: number;
       buyer_converted: boolean | null;
+      traffic_source_converted: boolean | null;
       token_values: unknown;
       connected_at: Date | null;
       ended_at: Date | null;
@@ -1103,6 +1131,26 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'calls.return_conversions': {
+    params: {
+      now: Date | string | null;
+      reason: string | null;
+      company_id: number | string | bigint | null;
+      conversion_ids: readonly (number | string | bigint)[] | string | null;
+      revenue: number | string | null;
+      call_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.return_payout': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      payout: number | string | null;
+      now: Date | string | null;
+    };
+    row: object;
+  };
   'calls.save_recording': {
     params: {
       recording_url: string | null;
@@ -1127,6 +1175,14 @@ export interface SqlTypes {
       call_id: number | string | bigint | null;
       buyer_id: number | string | bigint | null;
       buyer_group_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.take_back': {
+    params: {
+      counted: string | object | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
     };
     row: object;
   };

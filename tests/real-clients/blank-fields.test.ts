@@ -36,7 +36,11 @@ test.each([
 ])('blank %s of conversions make none, on a new buyer and on a stored one', async (_, fields) => {
   const res = await create(fields);
   expect([res.status, res.body.errors]).toEqual([201, {}]);
-  const none = { current_conversion_revenue: null, bid_price: null, buyer_conversions_schedule: [] };
+  const none = {
+    current_conversion_revenue: null,
+    bid_price: null,
+    buyer_conversions_schedule: [],
+  };
   expect(res.body.buyer).toMatchObject(none);
   const { id } = await made({});
   expect((await put(id, fields)).status).toBe(200);
