@@ -2444,13 +2444,13 @@ export interface paths {
         };
         /**
          * Ask which buyers would take a call
-         * @description Returns the buyers that could take the caller's call now, in the order in which they would be tried, with the price each pays. The first one is held for `hold_seconds`: its caps are reserved as if the call were in progress, and `held` says so. The others are listed but not held. Then post a buyer's `ping_id`, or `try_all_buyers_ping_id`. When no buyer is available, `success` is false and `errors` says why, and the HTTP status is still 200. Every key that is not named here becomes a token of the call. The same as POST. The response must not be cached. HEAD is refused.
+         * @description Returns the buyers that could take the caller's call now, in the order in which they would be tried, with what the seller is paid for each. The first one is held for `hold_seconds`: its caps are reserved as if the call were in progress, and `held` says so. The others are listed but not held. Then post a buyer's `ping_id`, or `try_all_buyers_ping_id`. When no buyer is available, `success` is false and `errors` says why, and the HTTP status is still 200. Every key that is not named here becomes a token of the call. The same as POST. The response must not be cached. HEAD is refused.
          */
         get: operations["pingInboundWebhookByGet"];
         put?: never;
         /**
          * Ask which buyers would take a call
-         * @description Returns the buyers that could take the caller's call now, in the order in which they would be tried, with the price each pays. The first one is held for `hold_seconds`: its caps are reserved as if the call were in progress, and `held` says so. The others are listed but not held. Then post a buyer's `ping_id`, or `try_all_buyers_ping_id`. When no buyer is available, `success` is false and `errors` says why, and the HTTP status is still 200. Every key that is not named here becomes a token of the call. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
+         * @description Returns the buyers that could take the caller's call now, in the order in which they would be tried, with what the seller is paid for each. The first one is held for `hold_seconds`: its caps are reserved as if the call were in progress, and `held` says so. The others are listed but not held. Then post a buyer's `ping_id`, or `try_all_buyers_ping_id`. When no buyer is available, `success` is false and `errors` says why, and the HTTP status is still 200. Every key that is not named here becomes a token of the call. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["pingInboundWebhook"];
         delete?: never;
@@ -3816,13 +3816,13 @@ export interface components {
             /** @description How many calls the buyer took since its totals were last reset. */
             connection_total_used?: components["schemas"]["Count"];
             /** @description Dollars that the buyer paid, minus what traffic sources were paid, today, in its time zone. */
-            earned_revenue_daily_used?: components["schemas"]["Money"];
+            earned_revenue_daily_used?: number | null;
             /** @description Dollars that the buyer paid, minus what traffic sources were paid, in the current hour of its time zone. */
-            earned_revenue_hourly_used?: components["schemas"]["Money"];
+            earned_revenue_hourly_used?: number | null;
             /** @description Dollars that the buyer paid, minus what traffic sources were paid, this month, in its time zone. */
-            earned_revenue_monthly_used?: components["schemas"]["Money"];
+            earned_revenue_monthly_used?: number | null;
             /** @description Dollars that the buyer paid, minus what traffic sources were paid, since its totals were last reset. */
-            earned_revenue_total_used?: components["schemas"]["Money"];
+            earned_revenue_total_used?: number | null;
             /** @description Dollars that the buyer paid today, in its time zone. */
             revenue_daily_used?: components["schemas"]["Money"];
             /** @description Dollars that the buyer paid in the current hour of its time zone. */
@@ -4125,13 +4125,13 @@ export interface components {
             /** @description How many calls the group took since its totals were last reset. */
             connection_total_used?: components["schemas"]["Count"];
             /** @description Dollars that the group paid, minus what traffic sources were paid, today, in its time zone. */
-            earned_revenue_daily_used?: components["schemas"]["Money"];
+            earned_revenue_daily_used?: number | null;
             /** @description Dollars that the group paid, minus what traffic sources were paid, in the current hour of its time zone. */
-            earned_revenue_hourly_used?: components["schemas"]["Money"];
+            earned_revenue_hourly_used?: number | null;
             /** @description Dollars that the group paid, minus what traffic sources were paid, this month, in its time zone. */
-            earned_revenue_monthly_used?: components["schemas"]["Money"];
+            earned_revenue_monthly_used?: number | null;
             /** @description Dollars that the group paid, minus what traffic sources were paid, since its totals were last reset. */
-            earned_revenue_total_used?: components["schemas"]["Money"];
+            earned_revenue_total_used?: number | null;
             /** @description Dollars that the group paid today, in its time zone. */
             revenue_daily_used?: components["schemas"]["Money"];
             /** @description Dollars that the group paid in the current hour of its time zone. */
@@ -4735,7 +4735,7 @@ export interface components {
             /** @description Minimum number of seconds between two calls to the same buyer; 0 for none. */
             spacing_seconds?: number;
             /** @description What traffic sources are paid for a call. The first entry that matches applies. */
-            payouts?: components["schemas"]["OfferPayout"][];
+            payouts?: components["schemas"]["OfferPayout"][] | null;
             /** @description The buyers that calls to the offer may go to, apart from those of its groups. */
             buyer_ids?: number[];
             /** @description The buyer groups of the offer. */
@@ -5752,9 +5752,9 @@ export interface components {
             /** @description The name of the buyer's conversion that was used. */
             name: string | null;
             /** @description Dollars that the buyer pays for the call. */
-            revenue: components["schemas"]["Money"];
+            revenue: number | null;
             /** @description Dollars that the traffic source is paid for the call. */
-            payout: components["schemas"]["Money"];
+            payout: number | null;
             /**
              * Format: date-time
              * @description When the conversion was returned, in UTC; null while the buyer pays.
@@ -6012,6 +6012,8 @@ export interface components {
             max_open_holds?: number | null;
             /** @description A paused endpoint accepts no pings and no posts. Buyers already held stay held until the hold expires, and can still be posted. */
             paused?: boolean;
+            /** @description Whether sellers read the names and `user_buyer_id` of buyers, and the names of the suppression lists that a caller is on. At the endpoint of a limited user, of the buyers that this user sees. */
+            show_buyer_names?: boolean;
             /** @description Whether senders must present a token. `true` creates one if there is none; `false` removes it: then everybody who knows the address can hold your buyers. */
             has_auth_token?: boolean;
             /** @description Creates a new token. The previous one is refused from then on. */
@@ -6091,6 +6093,8 @@ export interface components {
             post_path?: string | null;
             /** @description Path for ping and post in one request, by GET or POST. */
             full_path?: string | null;
+            /** @description Whether sellers read the names of buyers and of suppression lists. */
+            show_buyer_names?: boolean;
             /**
              * Format: int64
              * @description The limited user who made it or last changed it: it does no more than that user's teams allow at the time. Null if it acts for the company.
@@ -6168,13 +6172,13 @@ export interface components {
              * @description Id of the buyer.
              */
             buyer_id: number;
-            /** @description Your own identifier for the buyer; null if it has none. */
+            /** @description Your own identifier for the buyer; null if it has none, and unless the endpoint says `show_buyer_names`. */
             user_buyer_id: string | null;
-            /** @description Name of the buyer; null if it has none. */
+            /** @description Name of the buyer; null if it has none, and unless the endpoint says `show_buyer_names`. */
             name: string | null;
-            /** @description Dollars that its current conversion pays; 0 without one. */
+            /** @description Dollars that the seller is paid for the call under the payouts of the offer for its traffic source, never what the buyer pays; 0 without such a payout. */
             bid_price: components["schemas"]["Money"];
-            /** @description Seconds after which it pays; null if it pays for what it reports itself, or has no conversion. */
+            /** @description Seconds after which the seller is paid; null if that does not depend on the duration. */
             bid_duration: number | null;
             /** @description Whether its caps are reserved for this ping. */
             held: boolean;
@@ -6212,13 +6216,13 @@ export interface components {
              * @description Id of the buyer that is reserved for the call; null if none is available.
              */
             buyer_id: number | null;
-            /** @description Your own identifier for that buyer; null if it has none. */
+            /** @description Your own identifier for that buyer; null if it has none, and unless the endpoint says `show_buyer_names`. */
             user_buyer_id: string | null;
-            /** @description Name of that buyer; null if it has none. */
+            /** @description Name of that buyer; null if it has none, and unless the endpoint says `show_buyer_names`. */
             name: string | null;
-            /** @description Dollars that the buyer's current conversion pays; 0 without one. Null if no buyer is available. */
+            /** @description Dollars that the seller is paid for the call under the payouts of the offer for its traffic source, never what the buyer pays; 0 without such a payout. Null if no buyer is available. */
             bid_price: components["schemas"]["Money"] | null;
-            /** @description Seconds after which the buyer pays; null if it pays for what it reports itself, has no conversion, or none is available. */
+            /** @description Seconds after which the seller is paid; null if that does not depend on the duration, or no buyer is available. */
             bid_duration: number | null;
             /** @description `+` and the digits of the number to forward the call to: a number of the offer, or else of the company, or else of the buyer itself. */
             forwarding_number: string | null;
@@ -6250,13 +6254,13 @@ export interface components {
              * @description Id of the buyer that is reserved for the call; null if none is available.
              */
             buyer_id: number | null;
-            /** @description Your own identifier for that buyer; null if it has none. */
+            /** @description Your own identifier for that buyer; null if it has none, and unless the endpoint says `show_buyer_names`. */
             user_buyer_id: string | null;
-            /** @description Name of that buyer; null if it has none. */
+            /** @description Name of that buyer; null if it has none, and unless the endpoint says `show_buyer_names`. */
             name: string | null;
-            /** @description Dollars that the buyer's current conversion pays; 0 without one. Null if no buyer is available. */
+            /** @description Dollars that the seller is paid for the call under the payouts of the offer for its traffic source, never what the buyer pays; 0 without such a payout. Null if no buyer is available. */
             bid_price: components["schemas"]["Money"] | null;
-            /** @description Seconds after which the buyer pays; null if it pays for what it reports itself, has no conversion, or none is available. */
+            /** @description Seconds after which the seller is paid; null if that does not depend on the duration, or no buyer is available. */
             bid_duration: number | null;
             /** @description `+` and the digits of the number to forward the call to: a number of the offer, or else of the company, or else of the buyer itself. */
             forwarding_number: string | null;
@@ -6281,6 +6285,8 @@ export interface components {
             email?: string | null;
             /** @description A note for your own use. */
             description?: string | null;
+            /** @description Teams that are granted the traffic source. Replaces all current ones. */
+            team_ids?: components["schemas"]["RecordIds"];
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             serializer?: components["schemas"]["TrafficSourceSerializer"];
@@ -6332,6 +6338,8 @@ export interface components {
             email?: string | null;
             /** @description A note for your own use. */
             description?: string | null;
+            /** @description Ids of the teams that are granted the traffic source. */
+            team_ids?: number[];
         };
         TrafficSourceReply: {
             /** @description HTTP status of the response. */
@@ -7853,9 +7861,9 @@ export interface components {
             /** @description Dollars that its traffic source is paid for its calls. Null in a response to a lead token without credentials. */
             payout?: number | null;
             /** @description Whether the traffic source is paid for one of its calls. */
-            offer_converted?: boolean;
+            offer_converted?: boolean | null;
             /** @description Whether a buyer pays for one of its calls. */
-            buyer_converted?: boolean;
+            buyer_converted?: boolean | null;
             /**
              * Format: int64
              * @description Id of the traffic source that it came from; null if none was named.
@@ -8082,16 +8090,19 @@ export interface components {
             contacted: components["schemas"]["Count"];
             /** @description Leads that answered a call. */
             connected: components["schemas"]["Count"];
-            /** @description Leads a buyer has paid for. */
-            converted: components["schemas"]["Count"];
+            /**
+             * Format: int64
+             * @description Leads a buyer has paid for.
+             */
+            converted: number | null;
             /** @description Leads whose number has opted out. */
             opted_out: components["schemas"]["Count"];
             /** @description Dollars that buyers pay. */
-            revenue: components["schemas"]["Money"];
+            revenue: number | null;
             /** @description Dollars that traffic sources are paid. */
-            payout: components["schemas"]["Money"];
+            payout: number | null;
             /** @description Dollars: `revenue` minus `payout`. */
-            profit: components["schemas"]["Money"];
+            profit: number | null;
         };
         LeadReportRow: {
             /** @description Id of the record, the status, or the local day (2026-11-01) or hour (2026-11-01T01:00:00.000-04:00). Null for leads without one. */
@@ -8106,16 +8117,19 @@ export interface components {
             contacted: components["schemas"]["Count"];
             /** @description Leads that answered a call. */
             connected: components["schemas"]["Count"];
-            /** @description Leads a buyer has paid for. */
-            converted: components["schemas"]["Count"];
+            /**
+             * Format: int64
+             * @description Leads a buyer has paid for.
+             */
+            converted: number | null;
             /** @description Leads whose number has opted out. */
             opted_out: components["schemas"]["Count"];
             /** @description Dollars that buyers pay. */
-            revenue: components["schemas"]["Money"];
+            revenue: number | null;
             /** @description Dollars that traffic sources are paid. */
-            payout: components["schemas"]["Money"];
+            payout: number | null;
             /** @description Dollars: `revenue` minus `payout`. */
-            profit: components["schemas"]["Money"];
+            profit: number | null;
         };
         LeadReport: {
             /** @description HTTP status of the response. */
@@ -8259,21 +8273,21 @@ export interface components {
             ring_pool_id?: number | null;
             status?: components["schemas"]["CallStatus"];
             /** @description Whether a buyer pays for the call. */
-            buyer_converted?: boolean;
+            buyer_converted?: boolean | null;
             /** @description Whether the buyer does not pay because it has paid for the same caller within the duplicate timeframe of its conversion. */
-            buyer_repeat_caller?: boolean;
+            buyer_repeat_caller?: boolean | null;
             /** @description The same dollars as `revenue`. */
-            buyer_revenue?: components["schemas"]["Money"];
+            buyer_revenue?: number | null;
             /** @description Dollars that buyers pay for the call. */
-            revenue?: components["schemas"]["Money"];
+            revenue?: number | null;
             /** @description Whether the traffic source is paid for the call. */
-            traffic_source_converted?: boolean;
+            traffic_source_converted?: boolean | null;
             /** @description Whether the traffic source is not paid because it was paid for the same caller of the offer within the duplicate timeframe of the payout. */
-            traffic_source_repeat_caller?: boolean;
+            traffic_source_repeat_caller?: boolean | null;
             /** @description The same dollars as `payout`. */
-            traffic_source_payout?: components["schemas"]["Money"];
+            traffic_source_payout?: number | null;
             /** @description Dollars that the traffic source is paid for the call. */
-            payout?: components["schemas"]["Money"];
+            payout?: number | null;
             /** @description Always 0: you run the service yourself. */
             service_cost?: components["schemas"]["Money"];
             /** @description Always null: what the carrier charges is not read from it. */
@@ -8511,18 +8525,24 @@ export interface components {
             attempts: components["schemas"]["Count"];
             /** @description Calls that a buyer took. */
             connects: components["schemas"]["Count"];
-            /** @description Calls a buyer has paid for. */
-            conversions: components["schemas"]["Count"];
-            /** @description Calls a traffic source is paid for. */
-            traffic_source_conversions: components["schemas"]["Count"];
+            /**
+             * Format: int64
+             * @description Calls a buyer has paid for.
+             */
+            conversions: number | null;
+            /**
+             * Format: int64
+             * @description Calls a traffic source is paid for.
+             */
+            traffic_source_conversions: number | null;
             /** @description Dollars that buyers pay. */
-            revenue: components["schemas"]["Money"];
+            revenue: number | null;
             /** @description Dollars that traffic sources are paid. */
-            payout: components["schemas"]["Money"];
+            payout: number | null;
             /** @description Dollars: `revenue` minus `payout`. */
-            profit: components["schemas"]["Money"];
+            profit: number | null;
             /** @description Dollars of revenue per call; 0 without calls. */
-            epc: number;
+            epc: number | null;
             /** @description Average `total_duration` of the calls, in seconds; 0 without calls. */
             average_duration: number;
             /** @description How often buyers were skipped for each reason. */
@@ -8541,18 +8561,24 @@ export interface components {
             attempts: components["schemas"]["Count"];
             /** @description Calls that a buyer took. */
             connects: components["schemas"]["Count"];
-            /** @description Calls a buyer has paid for. */
-            conversions: components["schemas"]["Count"];
-            /** @description Calls a traffic source is paid for. */
-            traffic_source_conversions: components["schemas"]["Count"];
+            /**
+             * Format: int64
+             * @description Calls a buyer has paid for.
+             */
+            conversions: number | null;
+            /**
+             * Format: int64
+             * @description Calls a traffic source is paid for.
+             */
+            traffic_source_conversions: number | null;
             /** @description Dollars that buyers pay. */
-            revenue: components["schemas"]["Money"];
+            revenue: number | null;
             /** @description Dollars that traffic sources are paid. */
-            payout: components["schemas"]["Money"];
+            payout: number | null;
             /** @description Dollars: `revenue` minus `payout`. */
-            profit: components["schemas"]["Money"];
+            profit: number | null;
             /** @description Dollars of revenue per call; 0 without calls. */
-            epc: number;
+            epc: number | null;
             /** @description Average `total_duration` of the calls, in seconds; 0 without calls. */
             average_duration: number;
             /** @description How often buyers were skipped for each reason. */
@@ -8790,9 +8816,11 @@ export interface components {
             buyer_ids?: components["schemas"]["RecordIds"];
             /** @description Buyer groups granted to the team, together with the buyers in them. Replaces all current ones. */
             buyer_group_ids?: components["schemas"]["RecordIds"];
-            /** @description Offers granted to the team. Replaces all current ones. A team without buyers and groups sees the calls and leads of its offers. A team that has some sees those that its buyers paid for; `all_offers` determines for which offers. */
+            /** @description Offers granted to the team. Replaces all current ones. A team without buyers, groups and traffic sources sees the calls and leads of its offers. A team that has some sees those that its buyers paid for and that its sources sent; `all_offers` determines for which offers. */
             offer_ids?: components["schemas"]["RecordIds"];
-            /** @description Whether a team with buyers sees the calls and leads they paid for at any offer, or only at the team's own offers. By default true until offers are granted. */
+            /** @description Traffic sources granted to the team. Replaces all current ones. The team sees the calls and leads that these have sent, with what the sources are paid, but not what buyers pay. */
+            traffic_source_ids?: components["schemas"]["RecordIds"];
+            /** @description Whether a team with buyers or traffic sources sees their calls and leads at any offer, or only at the team's own offers. By default true until offers are granted. */
             all_offers?: boolean;
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
@@ -8852,7 +8880,9 @@ export interface components {
             buyer_group_ids?: number[];
             /** @description Ids of the offers granted to the team. */
             offer_ids?: number[];
-            /** @description Whether a team with buyers sees the calls and leads they paid for at any offer, or only at the team's own offers. */
+            /** @description Ids of the traffic sources granted to the team. */
+            traffic_source_ids?: number[];
+            /** @description Whether a team with buyers or traffic sources sees their calls and leads at any offer, or only at the team's own offers. */
             all_offers?: boolean;
             /**
              * Format: int64
@@ -9710,7 +9740,7 @@ export interface components {
         CallTokenKey: string;
         /** @description Only calls whose token `token_key` has this value. */
         CallTokenValue: string;
-        /** @description What each row stands for. By default `buyer`. */
+        /** @description What each row stands for. By default `buyer`; `traffic_source` for users who do not see what buyers pay. */
         CallReportCategory: components["schemas"]["CallReportCategory"];
         /** @description What each row stands for. By default `offer`. */
         LeadReportCategory: components["schemas"]["LeadReportCategory"];
@@ -15291,7 +15321,7 @@ export interface operations {
     reportCalls: {
         parameters: {
             query?: {
-                /** @description What each row stands for. By default `buyer`. */
+                /** @description What each row stands for. By default `buyer`; `traffic_source` for users who do not see what buyers pay. */
                 category?: components["parameters"]["CallReportCategory"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];

@@ -478,6 +478,7 @@ export interface SqlTypes {
   'calls.call_report': {
     params: {
       now: Date | string | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
       category: string | null;
       zone: string | null;
       company_id: number | string | bigint | null;
@@ -485,8 +486,9 @@ export interface SqlTypes {
       created_at_to: Date | string | null;
       offer_id: number | string | bigint | null;
       traffic_source_id: number | string | bigint | null;
-      scope_teams: readonly (number | string | bigint)[] | string | null;
       buyer_id: number | string | bigint | null;
+      sale: boolean | null;
+      purchase: boolean | null;
     };
     row: {
       rows: string;
@@ -497,6 +499,7 @@ export interface SqlTypes {
   'calls.call_report_csv': {
     params: {
       now: Date | string | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
       category: string | null;
       zone: string | null;
       company_id: number | string | bigint | null;
@@ -504,8 +507,9 @@ export interface SqlTypes {
       created_at_to: Date | string | null;
       offer_id: number | string | bigint | null;
       traffic_source_id: number | string | bigint | null;
-      scope_teams: readonly (number | string | bigint)[] | string | null;
       buyer_id: number | string | bigint | null;
+      sale: boolean | null;
+      purchase: boolean | null;
     };
     row: {
       key: string;
@@ -732,13 +736,15 @@ export interface SqlTypes {
     params: {
       category: string | null;
       zone: string | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
       company_id: number | string | bigint | null;
       created_at_from: Date | string | null;
       created_at_to: Date | string | null;
       offer_id: number | string | bigint | null;
       traffic_source_id: number | string | bigint | null;
       buyer_id: number | string | bigint | null;
-      scope_teams: readonly (number | string | bigint)[] | string | null;
+      sale: boolean | null;
+      purchase: boolean | null;
     };
     row: {
       rows: string;
@@ -750,13 +756,15 @@ export interface SqlTypes {
     params: {
       category: string | null;
       zone: string | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
       company_id: number | string | bigint | null;
       created_at_from: Date | string | null;
       created_at_to: Date | string | null;
       offer_id: number | string | bigint | null;
       traffic_source_id: number | string | bigint | null;
       buyer_id: number | string | bigint | null;
-      scope_teams: readonly (number | string | bigint)[] | string | null;
+      sale: boolean | null;
+      purchase: boolean | null;
     };
     row: {
       key: string;
@@ -1286,6 +1294,14 @@ export interface SqlTypes {
     row: object;
   };
   'db.grant_offer': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
+    };
+    row: object;
+  };
+  'db.grant_traffic_source': {
     params: {
       company_id: number | string | bigint | null;
       id: number | string | bigint | null;
@@ -2790,6 +2806,15 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'people.find_teams_of_source': {
+    params: {
+      company_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
   'people.find_token_rights': {
     params: {
       company_id: number | string | bigint | null;
@@ -2999,8 +3024,9 @@ export interface SqlTypes {
   };
   'ping_post.load_bids': {
     params: {
-      now: Date | string | null;
       company_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      now: Date | string | null;
       buyer_ids: readonly (number | string | bigint)[] | string | null;
     };
     row: {
@@ -3008,8 +3034,9 @@ export interface SqlTypes {
       user_buyer_id: string | null;
       name: string | null;
       number: string | null;
-      bid_price: number;
-      bid_duration: number | null;
+      revenue: number | null;
+      duration: number | null;
+      payouts: unknown;
     };
   };
   'ping_post.lock_holds': {
@@ -3053,6 +3080,7 @@ export interface SqlTypes {
       traffic_source_id: number | null;
       hold_seconds: number;
       max_open_holds: number;
+      show_buyer_names: boolean;
       paused: boolean;
       maker_user_id: string | null;
       maker_team_ids: string[];

@@ -54,7 +54,7 @@ export async function requireVisibleReferences(
 }
 
 /** The table of the records of an operation's path. */
-const tableOfPath = (path: string): Table => {
+export const tableOfPath = (path: string): Table => {
   const resource = path.split('/')[3]!;
   return TABLES[resource] ?? (resource as Table);
 };

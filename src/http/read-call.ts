@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import type { Operation, OperationId } from '../contract';
 import { withContext } from '../db/tenant';
 import { requireVisibleReferences } from './access-scope';
+import { requireVisibleSides, requireWritableSides, withoutHidden } from './sides';
 import type { Pipeline } from './adapt';
 import { accessScopeOf } from './auth/caller';
 import type { Authenticated } from './auth/scheme';
@@ -48,10 +49,12 @@ export async function readCall(
   const named = { operation, params, body: req.body as unknown };
   await requireVisibleReferences(db, caller, named);
   await requireFieldPermissions(db, caller, named);
+  await requireVisibleSides(db, operation, req.query);
+  await requireWritableSides(db, operation, named);
   return {
     params,
     query: req.query,
-    body: req.body,
+    body: await withoutHidden(db, operation, req.body as unknown),
     upload,
     if_match: checksumOf(req.headers['if-match']),
     if_none_match: checksumOf(req.headers['if-none-match']),
