@@ -625,6 +625,7 @@ DECLARE
   ends CONSTANT boolean :=
     NEW.ended_at IS NOT NULL AND (TG_OP = 'INSERT' OR OLD.ended_at IS NULL);
   kinds text[] := '{}';
+  returned bigint;
   event_rows jsonb;
 BEGIN
   IF starts THEN
@@ -632,6 +633,17 @@ BEGIN
   END IF;
   IF NEW.traffic_source_converted AND (TG_OP = 'INSERT' OR NOT OLD.traffic_source_converted) THEN
     kinds := kinds || 'offer_converted'::text;
+  END IF;
+  IF TG_OP = 'UPDATE' AND (
+    OLD.buyer_converted AND NOT NEW.buyer_converted
+    OR OLD.traffic_source_converted AND NOT NEW.traffic_source_converted
+  ) THEN
+    kinds := kinds || 'conversion_returned'::text;
+    -- What the buyer no longer pays; none if only the payout was returned.
+    SELECT max(v.id) INTO returned
+      FROM conversions v
+      WHERE v.company_id = NEW.company_id AND v.call_id = NEW.id
+        AND OLD.buyer_converted AND NOT NEW.buyer_converted AND v.returned_at IS NOT NULL;
   END IF;
   IF ends THEN
     kinds := kinds || ARRAY['every_call', 'buyer_did_not_convert'];
@@ -646,7 +658,15 @@ BEGIN
     THEN
       kinds := array_remove(kinds, 'buyer_did_not_convert');
     END IF;
-    PERFORM record_webhook_event(NEW.company_id, k.kind, NEW.id, event_rows)
+    PERFORM record_webhook_event(
+        NEW.company_id,
+        k.kind,
+        NEW.id,
+        CASE k.kind
+          WHEN 'conversion_returned' THEN webhook_rows(NEW.company_id, NULL, NEW.id, NULL, returned)
+          ELSE event_rows
+        END
+      )
       FROM unnest(kinds) WITH ORDINALITY AS k (kind, n)
       WHERE event_rows ? 'call'
       ORDER BY k.n;
@@ -669,7 +689,8 @@ CREATE CONSTRAINT TRIGGER webhook_event_on_update
   WHEN (
     (OLD.status = 'sending' AND NEW.status <> 'sending')
     OR (OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL)
-    OR (NEW.traffic_source_converted AND NOT OLD.traffic_source_converted)
+    OR NEW.traffic_source_converted <> OLD.traffic_source_converted
+    OR (OLD.buyer_converted AND NOT NEW.buyer_converted)
     OR (
       OLD.ended_at IS NOT NULL
       AND NEW.updated_at > NEW.ended_at

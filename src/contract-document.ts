@@ -8,6 +8,8 @@ export type Schemas = components['schemas'];
 export type LeadTokenPower = Schemas['LeadTokenPower'];
 
 export type FieldPermission = 'money' | 'routing' | 'company';
+/** Which part of a margin a column tells: what buyers pay, what traffic sources are paid, or both. */
+export type Side = 'sale' | 'purchase' | 'both';
 
 /** JSON Schema, and what this project adds to it. */
 export interface Schema {
@@ -47,6 +49,8 @@ export interface Schema {
   'x-without-effect'?: boolean;
   /** What it always is. Not `const`: many SDKs cannot read that. */
   'x-const'?: unknown;
+  /** What it holds stays in it, also under the names of fields of the request. */
+  'x-opaque'?: boolean;
   'x-collection'?: string;
   'x-grid'?: boolean;
   'x-external'?: boolean;
@@ -55,6 +59,8 @@ export interface Schema {
   'x-secret'?: boolean;
   /** Of columns of a record: a lead token alone reads only what its own request has sent. */
   'x-sensitive'?: 'personal' | 'money';
+  /** Of columns: limited callers read and use it only where they see that side of the record. */
+  'x-side'?: Side;
   /** Of fields: what the lead token must be allowed, unless credentials of the company are sent. */
   'x-power'?: LeadTokenPower;
   'x-reference'?: string;
@@ -79,6 +85,10 @@ export interface Parameter {
   /** What the server takes when it is omitted. */
   'x-default'?: unknown;
   'x-other-names'?: string[];
+  /** As for the column that it filters by. */
+  'x-side'?: Side;
+  /** The same by value. */
+  'x-side-by'?: Record<string, Side>;
 }
 
 export type Content = Record<

@@ -287,4 +287,4 @@ export const facets = facetsOf(contract);
 
 /** Whether the body refuses fields that the contract does not name. */
 export const takesNothingElse = ({ body }: Pick<Operation, 'body'>): boolean =>
-  body !== undefined && contract.resolve(body).additionalProperties === false;
+  body !== undefined && facets(body).closed;

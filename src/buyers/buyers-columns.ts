@@ -1,6 +1,6 @@
 import { commonColumns, type Projection } from '../db/projection';
 import { capColumns, limitsJoin, NOW, openHoursJoin, usedSql } from './cap-columns';
-import { CAPS, METRICS } from './caps';
+import { CAPS, METRICS, type Metric } from './caps';
 import { type SortKey } from '../db/list-statements';
 
 const OF_BUYER = 'x.company_id = t.company_id AND x.buyer_id = t.id';
@@ -15,14 +15,12 @@ const CURRENT_CONVERSION_JOIN = `LEFT JOIN LATERAL (
     LIMIT 1
   ) c ON true`;
 
-const HOURLY_LIMITS = METRICS.map(
-  (metric) => `'${metric}_hourly_limit', x.${metric}_hourly_limit`,
-).join(', ');
-
-const BUSINESS_HOURS = `coalesce(
+const hoursWith = (metrics: readonly Metric[]) => {
+  const limits = metrics.map((metric) => `'${metric}_hourly_limit', x.${metric}_hourly_limit`);
+  return `coalesce(
   (
     SELECT json_agg(
-      json_strip_nulls(json_build_object(${HOURLY_LIMITS}, 'schedule', x.schedule))
+      json_strip_nulls(json_build_object(${limits.join(', ')}, 'schedule', x.schedule))
       ORDER BY x.position
     )
     FROM buyer_business_hours x
@@ -30,6 +28,7 @@ const BUSINESS_HOURS = `coalesce(
   ),
   '[]'
 )`;
+};
 
 const CONVERSION = [
   'name',
@@ -116,6 +115,10 @@ export const projection = {
     c: CURRENT_CONVERSION_JOIN,
   },
   fulltext: `lower(${fulltext})`,
+  // What a buyer earns tells what traffic sources are paid.
+  limited: {
+    business_hours_schedule: hoursWith(METRICS.filter((metric) => metric !== 'earned_revenue')),
+  },
   columns: {
     ...commonColumns('buyers'),
     type: `'Buyer'`,
@@ -158,7 +161,7 @@ export const projection = {
     record_token_additional_id: listId('record_token_additional_data'),
     record_token_additional_data_count: `cardinality(t.record_token_additional_data)`,
     record_token_additional_data: true,
-    business_hours_schedule: BUSINESS_HOURS,
+    business_hours_schedule: hoursWith(METRICS),
     buyer_conversions_schedule: CONVERSIONS,
     record_calls: true,
     press_one_to_accept: true,

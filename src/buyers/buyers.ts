@@ -16,7 +16,13 @@ import { ianaName } from '../time/zone';
 import { filters, orders, projection } from './buyers-columns';
 import { boundHours, changeLimits, limitsIn, openLimits } from './cap-limits';
 import { copyOf } from './copy-buyer';
-import { columnsOf, referencesOf, writeParts, type BuyerFields } from './write-buyer';
+import {
+  columnsOf,
+  referencesOf,
+  withHiddenLimits,
+  writeParts,
+  type BuyerFields,
+} from './write-buyer';
 
 // Buyers: the destinations of calls. A write locks first what the buyer refers to (fleet, number,
 // suppression lists, the offers of its teams) and then the buyer, as the deletion of one of those
@@ -151,9 +157,11 @@ async function updateBuyer(
     now,
   };
   await changeLimits(tx, { buyer_id: id }, limits);
-  const { business_hours_schedule: hours } = fields;
-  if (hours !== undefined) await boundHours(tx, id, { ...limits, hours: hours ?? [] });
-  await writeParts(tx, id, { fields, lists: ahead.lists, now });
+  const { business_hours_schedule: sent } = fields;
+  const hours = sent === undefined ? undefined : await withHiddenLimits(tx, id, sent ?? []);
+  if (hours) await boundHours(tx, id, { ...limits, hours });
+  const parts = { ...fields, ...(hours && { business_hours_schedule: hours }) };
+  await writeParts(tx, id, { fields: parts, lists: ahead.lists, now });
   await changeTeams(tx, { kind: 'buyer', id }, ahead.teams, context);
 }
 

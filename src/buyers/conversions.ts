@@ -51,12 +51,12 @@ export async function replaceConversions(
   frames: readonly TimeFrame[],
 ): Promise<void> {
   frames.forEach((frame, f) =>
-    frame.buyer_conversions_attributes.forEach((attributes, c) =>
-      requireBounds(
-        { ...NEW_CONVERSION, ...attributes },
-        (name) => `buyer_conversions_schedule.${f}.buyer_conversions_attributes.${c}.${name}`,
-      ),
-    ),
+    frame.buyer_conversions_attributes.forEach((attributes, c) => {
+      const fieldOf = (name: string) =>
+        `buyer_conversions_schedule.${f}.buyer_conversions_attributes.${c}.${name}`;
+      if (attributes.conversion_type !== 'postback') requireDuration(attributes, fieldOf);
+      requireBounds({ ...NEW_CONVERSION, ...attributes }, fieldOf);
+    }),
   );
   for (const [f, frame] of frames.entries())
     for (const [c, { token_values }] of frame.buyer_conversions_attributes.entries())
@@ -69,7 +69,7 @@ export async function replaceConversions(
   await insert(
     db,
     frames.flatMap(({ schedule, buyer_conversions_attributes }, time_frame) =>
-      buyer_conversions_attributes.map((attributes, position) => ({
+      buyer_conversions_attributes.filter(hasValue).map((attributes, position) => ({
         buyer_id,
         time_frame,
         position,
@@ -90,14 +90,14 @@ export async function changeCurrent(
   { fields, now }: { fields: CurrentFields; now: Date },
 ): Promise<void> {
   const current = await findCurrent(db, buyer_id, now);
-  const row = { ...(current ?? NEW_CONVERSION), ...columnsOf(fields) };
-  requireBounds(row, (name) => `current_conversion_${name}`);
-  await requireValueLists(
-    db,
-    fields.current_conversion_token_values,
-    'current_conversion_token_values',
-  );
-  if (current && fields.current_conversion_revenue !== undefined) requireStep(current.revenue, row);
+  const changes = columnsOf(fields);
+  if (!current && !hasValue(changes)) return;
+  const fieldOf = (name: string) => `current_conversion_${name}`;
+  if (!current) requireDuration(changes, fieldOf);
+  const row = { ...(current ?? NEW_CONVERSION), ...changes };
+  requireBounds(row, fieldOf);
+  await requireValueLists(db, fields.current_conversion_token_values, fieldOf('token_values'));
+  if (current && changes.revenue !== undefined) requireStep(current.revenue, row);
   if (!current) {
     const last = await db.prisma.buyerConversion.aggregate({
       where: { buyer_id },
@@ -140,14 +140,43 @@ async function findCurrent(
   };
 }
 
+const LISTS = new Set(['token_values', 'attribution_token_values']);
+/** Columns that always have a value: a blank field leaves it. */
+const NEVER_BLANK = new Set(['revenue', 'duration', 'duplicate_timeframe']);
+
 /** Renames `current_conversion_x` to `x`; a blank list becomes an empty one. */
 function columnsOf(fields: CurrentFields): Partial<ConversionRow> {
-  const lists = new Set(['token_values', 'attribution_token_values']);
   return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => {
+    Object.entries(fields).flatMap(([name, value]) => {
       const column = name.replace('current_conversion_', '');
-      return [column, value === null && lists.has(column) ? [] : value];
+      if (value === null && NEVER_BLANK.has(column)) return [];
+      return [[column, value === null && LISTS.has(column) ? [] : value]];
     }),
+  );
+}
+
+const isBlank = (value: unknown) =>
+  value === null || value === undefined || (Array.isArray(value) && value.length === 0);
+
+/** Whether somebody has filled in anything: forms send every field. */
+const hasValue = (conversion: Partial<ConversionRow>): boolean =>
+  !Object.values(conversion).every(isBlank);
+
+/**
+ * Throws 422 for a new conversion without a duration: every call that the buyer is dialed for would
+ * convert, also one that is busy.
+ */
+function requireDuration(
+  conversion: Partial<ConversionRow>,
+  fieldOf: (name: string) => string,
+): void {
+  if (conversion.duration !== undefined || !hasValue(conversion)) return;
+  const given = Object.entries(conversion).filter(([, value]) => !isBlank(value));
+  const [name] = given.find(([column]) => column === 'revenue') ?? given[0]!;
+  throw HttpProblem.field(
+    fieldOf(name),
+    'missing_field',
+    `needs ${fieldOf('duration')}: after how many seconds a call pays; 0 when the buyer is dialed`,
   );
 }
 

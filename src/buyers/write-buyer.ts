@@ -107,9 +107,10 @@ async function replaceHours(
   entries: readonly Schemas['BusinessHours'][],
 ): Promise<void> {
   await db.prisma.buyerBusinessHours.deleteMany({ where: { buyer_id } });
-  if (entries.length === 0) return;
+  const filled = entries.filter(hasHours);
+  if (filled.length === 0) return;
   await db.prisma.buyerBusinessHours.createMany({
-    data: entries.map((entry, position) => ({
+    data: filled.map((entry, position) => ({
       company_id: db.company_id,
       buyer_id,
       position,
@@ -119,6 +120,37 @@ async function replaceHours(
     })),
   });
 }
+
+/**
+ * Business hours that a limited caller sends, who does not read what a buyer may earn: entries
+ * without that limit keep the lowest one that is set.
+ */
+export async function withHiddenLimits(
+  db: Db,
+  buyer_id: bigint,
+  hours: readonly Schemas['BusinessHours'][],
+): Promise<Schemas['BusinessHours'][]> {
+  if (!db.accessScope || hours.length === 0) return [...hours];
+  const stored = await db.prisma.buyerBusinessHours.findMany({
+    where: { buyer_id },
+    select: { earned_revenue_hourly_limit: true },
+  });
+  const limits = stored.flatMap(
+    ({ earned_revenue_hourly_limit: limit }) => limit?.toNumber() ?? [],
+  );
+  if (limits.length === 0) return [...hours];
+  const least = Math.min(...limits);
+  return hours.map((entry) => ({
+    ...entry,
+    earned_revenue_hourly_limit: entry.earned_revenue_hourly_limit ?? least,
+  }));
+}
+
+/** Whether an entry says anything: a blank one would open the buyer at all hours. */
+const hasHours = (entry: Schemas['BusinessHours']): boolean =>
+  entry.schedule.length > 0 || METRICS.some((metric) => isSet(entry[`${metric}_hourly_limit`]));
+
+const isSet = (limit: number | null | undefined) => limit !== undefined && limit !== null;
 
 function hourlyLimitsOf(entry: Schemas['BusinessHours']) {
   const names = METRICS.map((metric) => `${metric}_hourly_limit` as const);

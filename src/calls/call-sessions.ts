@@ -3,7 +3,7 @@ import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { Json } from '../http/reply';
-import type { Decision } from '../routing/engine/decision';
+import type { DecidedBuyer, Decision } from '../routing/engine/decision';
 import { withPreDialChecks } from '../routing/pre-dial-webhooks';
 import { beginCall } from './begin-call';
 import { agentOf } from './describe-call';
@@ -72,9 +72,21 @@ async function visibleParts(db: Db, decisions: readonly Decision[]): Promise<Dec
   return decisions.map((decision) => ({
     ...decision,
     buyer_ids: decision.buyer_ids.filter((id) => visible.has(id)),
-    candidates: decision.candidates.filter(({ buyer_id }) => visible.has(buyer_id)),
-    caps: decision.caps.filter(({ buyer_id }) => buyer_id !== null && visible.has(buyer_id)),
+    candidates: decision.candidates
+      .filter(({ buyer_id }) => visible.has(buyer_id))
+      .map(withoutEarnings),
+    caps: decision.caps.filter(
+      ({ buyer_id, cap }) => buyer_id !== null && visible.has(buyer_id) && !isOfEarnings(cap),
+    ),
   }));
+}
+
+/** What a buyer earns tells what traffic sources are paid. */
+const isOfEarnings = (cap: unknown): boolean => String(cap).startsWith('earned_revenue');
+
+function withoutEarnings(candidate: DecidedBuyer): DecidedBuyer {
+  if (!isOfEarnings(candidate.details?.cap)) return candidate;
+  return { ...candidate, message: 'a cap of the buyer or its group is used up', details: null };
 }
 
 async function reply(db: Db, session: CallSession, status = 200): Promise<Json<never>> {

@@ -1,4 +1,5 @@
 import { byReference, findRecord, lockRecord, type Reference } from '../db/records';
+import { contract, facets } from '../contract';
 import { semaphore } from '../db/semaphore';
 import { sqlOn } from '../db/sql';
 import type { Db } from '../db/tenant';
@@ -104,6 +105,18 @@ function tokenFilter({
   return { token_like: JSON.stringify([{ [key]: value }, { [key]: plain }]) };
 }
 
+const FIELDS = facets(contract.document.components.schemas.CallUpdateFields!).properties;
+
+/** A postback, whose keys that are no fields become tokens. */
+function postback(body: Record<string, unknown> = {}): CallChanges {
+  const isField = ([name]: [string, unknown]) => Object.hasOwn(FIELDS, name);
+  const sent = Object.entries(body);
+  return {
+    ...Object.fromEntries(sent.filter(isField)),
+    loose: Object.fromEntries(sent.filter((field) => !isField(field))),
+  };
+}
+
 /** Each holds a database connection while the carrier answers; other requests need some too. */
 const MAX_CONCURRENT_CALLS = 4;
 
@@ -184,6 +197,6 @@ const changing = ({ clock, carrier, mailer, config, database, queue, request, pe
 
     updateCall: ({ params, body, db }) => change(db, params.id, body),
 
-    updateCallByUuid: ({ params, body, db }) => change(db, params.uuid, body),
+    updateCallByUuid: ({ params, body, db }) => change(db, params.uuid, postback(body)),
   } satisfies Partial<Handlers>;
 };

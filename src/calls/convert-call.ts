@@ -47,6 +47,9 @@ interface ConvertibleCall extends CallOrigin {
   converted: boolean;
   /** Dollars that a user set on the call before it had a conversion. */
   set_revenue: number;
+  /** Whether a user took a conversion back, or a payout: then only what is reported converts. */
+  is_returned: boolean;
+  is_payout_returned: boolean;
 }
 
 /**
@@ -74,7 +77,8 @@ export async function convertCall(
     conversion && !call.converted
       ? await convert(db, { call_id, buyer_id, call, conversion, now })
       : undefined;
-  await pay(db, { call_id, buyer_id, call, answered_seconds, revenue, now });
+  if (reported || !call.is_payout_returned)
+    await pay(db, { call_id, buyer_id, call, answered_seconds, revenue, now });
   return call.converted || revenue !== undefined;
 }
 
@@ -102,6 +106,7 @@ async function firstApplying(
   conversions: readonly PayingConversion[],
   { call, answered_seconds }: { call: ConvertibleCall; answered_seconds: number },
 ): Promise<PayingConversion | undefined> {
+  if (call.is_returned) return undefined;
   const lasted = conversions.filter(
     ({ conversion_type, duration }) =>
       conversion_type === 'duration' && answered_seconds >= duration,
@@ -187,26 +192,65 @@ async function insertConversion(
   return row!.n === 1;
 }
 
-type Payment = CallOfBuyer & { answered_seconds: number; revenue: number | undefined };
+type Payment = Omit<CallOfBuyer, 'buyer_id'> & {
+  buyer_id: number | null;
+  answered_seconds: number;
+  revenue: number | undefined;
+};
 
-async function pay(db: Statements, payment: Payment): Promise<void> {
-  const { call_id, buyer_id, call, answered_seconds, revenue, now } = payment;
-  if (call.traffic_source_converted) return;
-  const { traffic_source_id, buyer_group_id } = call;
+/**
+ * Pays the source of a call because a user says so, whatever the offer's terms ask for. Returns what
+ * stands in the way of that, if something does. The call is locked by the caller.
+ */
+export async function payForOffer(
+  db: Statements,
+  { call_id, buyer_id, now }: { call_id: number; buyer_id: number | null; now: Date },
+): Promise<string | undefined> {
+  const [call] = await db.sql(READ_CONVERTIBLE_CALL, { call_id, buyer_id });
+  if (!call || call.traffic_source_converted) return undefined;
+  const { traffic_source_id, revenue } = call;
+  if (traffic_source_id === null) return 'the call has no traffic source that could be paid';
   const due = payoutOf(call.payouts, {
     traffic_source_id,
+    answered_seconds: Infinity,
+    revenue,
+  });
+  if (due) {
+    const is_paid = await settle(db, { call_id, buyer_id, call, now }, due);
+    return is_paid ? undefined : 'the source was paid for this caller a short while ago';
+  }
+  await addPayout(db, { call_id, buyer_id, amount: 0, converts: true, now });
+  return 'the offer pays this traffic source nothing: the call is marked as converted for $0.00';
+}
+
+async function pay(db: Statements, payment: Payment): Promise<void> {
+  const { call, answered_seconds, revenue } = payment;
+  if (call.traffic_source_converted) return;
+  const due = payoutOf(call.payouts, {
+    traffic_source_id: call.traffic_source_id,
     answered_seconds,
     revenue: revenue ?? (call.converted ? call.revenue : undefined),
   });
-  if (!due) return;
-  const { payout, terms } = due;
+  if (due) await settle(db, payment, due);
+}
+
+type Due = NonNullable<ReturnType<typeof payoutOf>>;
+
+/** Pays what is due to the source of a call; false if it was paid for the caller shortly before. */
+async function settle(
+  db: Statements,
+  payment: Omit<Payment, 'answered_seconds' | 'revenue'>,
+  { payout, terms }: Due,
+): Promise<boolean> {
+  const { call_id, buyer_id, call, now } = payment;
+  const { traffic_source_id, buyer_group_id } = call;
   if (await wasSourcePaid(db, payment, terms.duplicate_timeframe ?? 0)) {
     await markRepeatCaller(db, call_id, 'traffic_source');
-    return;
+    return false;
   }
   await addPayout(db, { call_id, buyer_id, amount: payout, converts: true, now });
   const usage = { earned_revenue: -payout };
-  await addUsage(db, { buyer_id, buyer_group_id }, { usage, now });
+  if (buyer_id !== null) await addUsage(db, { buyer_id, buyer_group_id }, { usage, now });
   await recordEvent(db, {
     call_id,
     event: 'payout',
@@ -214,6 +258,7 @@ async function pay(db: Statements, payment: Payment): Promise<void> {
     details: { traffic_source_id, payout },
     now,
   });
+  return true;
 }
 
 /**
@@ -222,7 +267,11 @@ async function pay(db: Statements, payment: Payment): Promise<void> {
  */
 async function wasSourcePaid(
   db: Statements,
-  { call_id, call: { caller_number, offer_id }, now }: Payment,
+  {
+    call_id,
+    call: { caller_number, offer_id },
+    now,
+  }: Omit<Payment, 'answered_seconds' | 'revenue'>,
   seconds: number,
 ): Promise<boolean> {
   if (caller_number === null || seconds === 0) return false;

@@ -20,6 +20,7 @@ export interface EditableCall {
   /** The part of the revenue that other buyers pay. */
   others_revenue: number;
   buyer_converted: boolean;
+  traffic_source_converted: boolean;
   token_values: Record<string, unknown>;
   connected_at: Date | null;
   ended_at: Date | null;

@@ -1,4 +1,5 @@
 import type { Schemas } from '../contract';
+import { visibleSides } from '../db/access-scope';
 import type { Reference } from '../db/records';
 import type { BoundStatement } from '../db/statement';
 import type { Db } from '../db/tenant';
@@ -30,6 +31,8 @@ interface ReportOptions {
   db: Db;
   now: Date;
   category: string;
+  /** For callers who see nothing of what buyers pay. */
+  without_sales?: string;
 }
 
 /**
@@ -43,6 +46,7 @@ export const callReports = ({ clock }: Deps) =>
         db,
         now: clock(),
         category: query.category ?? 'buyer',
+        without_sales: query.category ?? 'traffic_source',
       }),
 
     reportLeads: ({ query, db }) =>
@@ -57,8 +61,10 @@ export const callReports = ({ clock }: Deps) =>
 async function report<T>(
   of: keyof typeof REPORTS,
   query: Query,
-  { db, now, category }: ReportOptions,
+  { db, now, without_sales, ...options }: ReportOptions,
 ): Promise<Json<T> | Csv> {
+  const sides = await visibleSides(db);
+  const category = (!sides.sale && without_sales) || options.category;
   const { time_zone = 'UTC', root = true, format } = query;
   const { json, csv, file } = REPORTS[of];
   const values = {
@@ -71,6 +77,7 @@ async function report<T>(
     buyer_id: idOf(query.buyer_id),
     traffic_source_id: idOf(query.traffic_source_id),
     scope_teams: db.accessScope ? teamsOf(db.accessScope.scope_teams) : null,
+    ...sides,
   };
   if (format === 'csv') {
     const bound: BoundStatement = csv.bind({ ...values, company_id: db.company_id });

@@ -11,24 +11,25 @@ import {
 } from '../errors';
 import { carrierUnavailable } from '../numbers/find-numbers';
 import { receiveCallStatus } from '../outreach/receive-status';
-import { cents } from '../routing/engine/payout';
 import { LIMITS, tokensOf, type Data } from '../tokens/lead-data';
-import { addPayout, addRevenue, addTokens, floorUsedDollars } from './change-call';
-import { addUsage, convertCall } from './convert-call';
+import { addTokens } from './change-call';
+import { requireOneOfEach, setPayout, setRevenue, type Amounts } from './change-dollars';
+import { convertCall, payForOffer } from './convert-call';
 import { describeCall, type CallDescription } from './describe-call';
 import { lockEditableCall, type EditableCall } from './editable-call';
 import { handleCallEvent } from './handle-event';
 import { recordEvent } from './record-call';
 import { reportOutbound } from './report-outbound';
+import { reasonIn, returnConversion } from './return-conversion';
 
 /** Changes to a call, usually after it has ended. Amounts are dollars. */
-export interface CallChanges extends CallDescription {
-  revenue?: number | undefined;
-  add_revenue?: number | undefined;
-  payout?: number | undefined;
+export interface CallChanges extends Amounts, CallDescription {
   buyer_converted?: boolean | undefined;
+  description?: string | null | undefined;
   post_call_tokens?: Data | undefined;
   data?: Data | undefined;
+  /** Keys that are no fields: they become tokens, as far as there is room. */
+  loose?: Data | undefined;
   hang_up?: boolean | undefined;
 }
 
@@ -41,12 +42,9 @@ interface Context {
 export const SOFTSWITCH = 'softswitch';
 /** Twice the size that one request may send, as for leads. */
 const MAX_TOKEN_BYTES = 2 * LIMITS.bytes;
-const REPEAT_CALLER = {
-  buyer_converted: [
-    'the buyer paid for this caller a short while ago: it does not pay again, and the revenue ' +
-      'is unchanged',
-  ],
-};
+const REPEAT_CALLER =
+  'the buyer paid for this caller a short while ago: it does not pay again, and the revenue is' +
+  ' unchanged';
 
 /**
  * Changes a call, completely or not at all: what its buyer pays, what its source is paid, tokens,
@@ -61,23 +59,18 @@ export async function updateCall(
 ): Promise<{ id: bigint; warnings: FieldErrors }> {
   const { now } = context;
   const tokens = tokensIn(changes);
-  if (changes.revenue !== undefined && changes.add_revenue !== undefined)
-    throw HttpProblem.field(
-      'add_revenue',
-      'conflicting_fields',
-      'must not be given together with revenue',
-    );
+  requireOneOfEach(changes);
   return db.transaction(async (tx) => {
     const call = await lockEditableCall(tx, reference);
     if (!call) throw notFound();
     requirePossible(call, changes);
-    await mergeTokens(tx, call, tokens, now);
+    const loose = looseTokens(call, changes.loose, tokens);
+    await mergeTokens(tx, call, { ...loose.tokens, ...tokens }, now);
     await describeCall(tx, call.id, changes, now);
-    if (changes.payout !== undefined) await setPayout(tx, call, changes.payout, now);
-    const is_repeat = changes.buyer_converted === true && !(await convert(tx, call, changes, now));
-    if (!is_repeat) await setRevenue(tx, (await lockEditableCall(tx, call.id))!, changes, now);
+    const dollars = await changeDollars(tx, call, changes, now);
+    await recordNote(tx, call, changes, { is_kept: dollars.is_kept, now });
     if (changes.hang_up) await hangUp(tx, call, context);
-    return { id: BigInt(call.id), warnings: is_repeat ? REPEAT_CALLER : {} };
+    return { id: BigInt(call.id), warnings: { ...loose.warnings, ...dollars.warnings } };
   });
 }
 
@@ -87,31 +80,108 @@ function tokensIn({ post_call_tokens = {}, data = {} }: CallChanges): Data {
   return tokens;
 }
 
+/** The tokens of keys that are no fields. What has no room is left out: a postback is not lost. */
+function looseTokens(
+  { token_values }: EditableCall,
+  loose: Data = {},
+  sent: Data,
+): { tokens: Data; warnings: FieldErrors } {
+  const warnings: FieldErrors = {};
+  let tokens: Data = {};
+  for (const [key, value] of Object.entries(loose)) {
+    const next = tokensOf(tokens, { [key]: value });
+    const all = { ...token_values, ...next.tokens, ...sent };
+    const [fault] = next.faults;
+    if (fault ?? isTooLarge(all)) warnings[key.slice(0, 100) || 'data'] = [leftOut(fault?.message)];
+    else tokens = next.tokens;
+  }
+  return { tokens, warnings };
+}
+
+const leftOut = (why = 'must leave room for the tokens that the call has already') =>
+  `is left out: ${why}`;
+const isTooLarge = (tokens: Data): boolean =>
+  Buffer.byteLength(JSON.stringify(tokens)) > MAX_TOKEN_BYTES;
+
 function requirePossible(
   call: EditableCall,
   { revenue, add_revenue, buyer_converted }: CallChanges,
 ): void {
+  if (call.buyer_id !== null) return;
   const faults: FieldFaults = {};
   const given = Object.entries({ revenue, add_revenue, buyer_converted }).filter(
     ([, value]) => value !== undefined && value !== false,
   );
-  if (call.buyer_id === null)
-    for (const [field] of given)
-      faults[field] = [
-        fault(
-          'not_applicable',
-          'cannot be set for this call: no buyer was dialed who could pay for it',
-        ),
-      ];
-  if (buyer_converted === false && call.buyer_converted)
-    faults.buyer_converted = [
+  for (const [field] of given)
+    faults[field] = [
       fault(
-        'wrong_state',
-        'must be true: the buyer has paid for the call, and this cannot be undone',
+        'not_applicable',
+        'cannot be set for this call: no buyer was dialed who could pay for it',
       ),
     ];
   const problem = HttpProblem.fields(faults);
   if (problem) throw problem;
+}
+
+interface DollarChanges {
+  warnings: FieldErrors;
+  /** Whether an event has the reason of the changes. */
+  is_kept: boolean;
+}
+
+/** What is returned comes first: what is said of the call beside that is true of it afterwards. */
+async function changeDollars(
+  db: Db,
+  call: EditableCall,
+  changes: CallChanges,
+  now: Date,
+): Promise<DollarChanges> {
+  const again = async () => (await lockEditableCall(db, call.id))!;
+  const warnings: FieldErrors = {};
+  const { revenue, payout } = returnsOf(call, changes);
+  const reason = changes.adjustment_reason || null;
+  if (revenue || payout) await returnConversion(db, call, { revenue, payout, reason, now });
+  const is_paid = await setPayout(db, await again(), changes, now);
+  if (changes.buyer_converted && !(await convert(db, call, changes, now)))
+    warnings.buyer_converted = [REPEAT_CALLER];
+  if (changes.offer_converted && changes.payout === undefined) {
+    const warning = await payForOffer(db, { call_id: call.id, buyer_id: call.buyer_id, now });
+    if (warning) warnings.offer_converted = [warning];
+  }
+  const is_charged =
+    !warnings.buyer_converted && (await setRevenue(db, await again(), changes, now));
+  return {
+    warnings,
+    is_kept: revenue || payout || is_paid || is_charged || asksForReturn(changes),
+  };
+}
+
+const asksForReturn = ({ buyer_converted, offer_converted }: CallChanges) =>
+  buyer_converted === false || offer_converted === false;
+
+/** With what the buyer pays goes what the source is paid, unless the request says otherwise. */
+function returnsOf(
+  call: EditableCall,
+  changes: CallChanges,
+): { revenue: boolean; payout: boolean } {
+  const { buyer_converted, offer_converted, payout, add_payout } = changes;
+  const revenue = buyer_converted === false && call.buyer_converted;
+  const stays = offer_converted === true || payout !== undefined || add_payout !== undefined;
+  const wanted = offer_converted === false || (revenue && !stays);
+  return { revenue, payout: wanted && call.traffic_source_converted };
+}
+
+/** Records what a request says about a call, and a reason that no other event has. */
+async function recordNote(
+  db: Db,
+  { id: call_id }: EditableCall,
+  { description, adjustment_reason }: CallChanges,
+  { is_kept, now }: { is_kept: boolean; now: Date },
+): Promise<void> {
+  const details = is_kept ? {} : reasonIn(adjustment_reason);
+  if (!description && Object.keys(details).length === 0) return;
+  const message = description || adjustment_reason || null;
+  await recordEvent(db, { call_id, event: 'note', message, details, now });
 }
 
 /**
@@ -126,7 +196,7 @@ export async function mergeTokens(
 ): Promise<void> {
   const names = Object.keys(tokens);
   const merged = { ...call.token_values, ...tokens };
-  if (names.length > 0 && Buffer.byteLength(JSON.stringify(merged)) > MAX_TOKEN_BYTES)
+  if (names.length > 0 && isTooLarge(merged))
     throw HttpProblem.field(
       'data',
       'limit_exceeded',
@@ -141,24 +211,6 @@ export async function mergeTokens(
       details: { tokens: names },
       now,
     });
-}
-
-const inDollars = (amount: number): string => `$${amount.toFixed(2)}`;
-
-async function setPayout(db: Db, call: EditableCall, payout: number, now: Date): Promise<void> {
-  const amount = cents(payout - call.payout);
-  if (amount === 0) return;
-  const { id: call_id, buyer_id } = call;
-  await addDollars(db, call, { earned_revenue: -amount }, now);
-  await addPayout(db, { call_id, buyer_id, amount, converts: false, now });
-  const before = inDollars(call.payout);
-  await recordEvent(db, {
-    call_id,
-    event: 'payout_changed',
-    message: `the traffic source is paid ${inDollars(payout)}, before ${before}`,
-    details: { from: call.payout, to: payout },
-    now,
-  });
 }
 
 /** Returns whether the buyer pays, from now on or already before. */
@@ -184,51 +236,6 @@ function talkedSeconds(
   if (!connected_at) return 0;
   const until = ended_at ?? now;
   return Math.max(0, Math.floor((until.getTime() - connected_at.getTime()) / 1000));
-}
-
-async function setRevenue(
-  db: Db,
-  call: EditableCall,
-  { revenue, add_revenue = 0 }: CallChanges,
-  now: Date,
-): Promise<void> {
-  const target = revenue ?? cents(call.revenue + add_revenue);
-  const amount = cents(target - call.revenue);
-  if (amount === 0) return;
-  const { id: call_id, buyer_id, others_revenue: least } = call;
-  if (target < least) {
-    const why = least > 0 ? `: other buyers pay ${inDollars(least)} for the call` : '';
-    throw HttpProblem.field(
-      revenue === undefined ? 'add_revenue' : 'revenue',
-      'invalid_value',
-      `must leave the revenue of the call at ${inDollars(least)} or above${why}`,
-    );
-  }
-  await addDollars(db, call, { revenue: amount, earned_revenue: amount }, now);
-  await addRevenue(db, { call_id, buyer_id, amount, now });
-  await recordEvent(db, {
-    call_id,
-    event: 'revenue_changed',
-    message: `the buyer pays ${inDollars(target)}, before ${inDollars(call.revenue)}`,
-    buyer_id,
-    details: { from: call.revenue, to: target },
-    now,
-  });
-}
-
-/**
- * Counts dollars for the caps of the buyer, if the call had one. Caps are locked before the lead,
- * as in converting a call.
- */
-async function addDollars(
-  db: Db,
-  { buyer_id, buyer_group_id }: EditableCall,
-  usage: { revenue?: number; earned_revenue: number },
-  now: Date,
-): Promise<void> {
-  if (buyer_id === null) return;
-  await addUsage(db, { buyer_id, buyer_group_id }, { usage, now });
-  if (usage.earned_revenue < 0) await floorUsedDollars(db, { buyer_id, buyer_group_id });
 }
 
 /**

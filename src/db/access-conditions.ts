@@ -6,13 +6,13 @@ import type { Table } from './references';
 
 export const TEAMS = 'ANY({scope_teams}::bigint[])';
 
-type Granted = 'buyer' | 'buyer_group' | 'offer';
+type Granted = 'buyer' | 'buyer_group' | 'offer' | 'traffic_source';
 
 const TEAM_OF_GRANT = `JOIN access_control_lists a
     ON a.company_id = g.company_id AND a.id = g.access_control_list_id`;
 
 /** Ids of records that the teams are granted; `teams` limits these to some of them. */
-const granted = (kind: Granted, teams = '') => `
+export const granted = (kind: Granted, teams = '') => `
   SELECT g.${kind}_id FROM access_control_list_${kind}s g ${teams && TEAM_OF_GRANT}
   WHERE g.company_id = {company_id} AND g.access_control_list_id = ${TEAMS} ${teams}`;
 
@@ -33,14 +33,20 @@ const schedulesOf = (offers: string) =>
   );
 export const SCHEDULES = schedulesOf(OFFERS);
 
+export const SOURCES = anyOf(granted('traffic_source'));
+
 /** Offers of teams that have offers alone: such teams see all that comes to them. */
-const WHOLE_OFFERS = anyOf(`${granted('offer')}
+export const WHOLE_OFFER_IDS = `${granted('offer')}
   AND NOT EXISTS (
     SELECT FROM access_control_list_buyers n
     WHERE n.company_id = g.company_id AND n.access_control_list_id = g.access_control_list_id)
   AND NOT EXISTS (
     SELECT FROM access_control_list_buyer_groups n
-    WHERE n.company_id = g.company_id AND n.access_control_list_id = g.access_control_list_id)`);
+    WHERE n.company_id = g.company_id AND n.access_control_list_id = g.access_control_list_id)
+  AND NOT EXISTS (
+    SELECT FROM access_control_list_traffic_sources n
+    WHERE n.company_id = g.company_id AND n.access_control_list_id = g.access_control_list_id)`;
+export const WHOLE_OFFERS = anyOf(WHOLE_OFFER_IDS);
 
 /** Buyers of teams that see what these paid for at every offer, or at the team's offers alone. */
 const AT_ALL_OFFERS = anyOf(
@@ -51,6 +57,20 @@ const AT_OWN_OFFERS = anyOf(
   granted('buyer', 'AND NOT a.all_offers'),
   grantedByGroup('AND NOT a.all_offers'),
 );
+
+/** The same of traffic sources. */
+const SENT_TO_ALL_OFFERS = anyOf(granted('traffic_source', 'AND a.all_offers'));
+const SENT_TO_OWN_OFFERS = anyOf(granted('traffic_source', 'AND NOT a.all_offers'));
+
+/** A team that has both the offer and the traffic source of the row. */
+const TEAM_OF_OFFER_AND_SOURCE = `
+  SELECT FROM access_control_list_offers o
+  JOIN access_control_lists a ON a.company_id = o.company_id AND a.id = o.access_control_list_id
+  JOIN access_control_list_traffic_sources g
+    ON g.company_id = o.company_id AND g.access_control_list_id = o.access_control_list_id
+  WHERE o.company_id = t.company_id AND o.offer_id = t.offer_id
+    AND o.access_control_list_id = ${TEAMS} AND NOT a.all_offers
+    AND g.traffic_source_id = t.traffic_source_id`;
 
 /** A team that has both the offer and the buyer of the row. */
 const TEAM_OF_BOTH = `
@@ -72,11 +92,29 @@ const TEAM_OF_BOTH = `
           AND g.access_control_list_id = o.access_control_list_id
           AND m.buyer_id = t.buyer_id))`;
 
-/** A call or a lead that a granted buyer paid for, or that came to a granted offer. */
+const OF_BUYERS = `(
+  t.buyer_id = ${AT_ALL_OFFERS}
+  OR t.buyer_id = ${AT_OWN_OFFERS} AND EXISTS (${TEAM_OF_BOTH}))`;
+const OF_SOURCES = `(
+  t.traffic_source_id = ${SENT_TO_ALL_OFFERS}
+  OR t.traffic_source_id = ${SENT_TO_OWN_OFFERS} AND EXISTS (${TEAM_OF_OFFER_AND_SOURCE}))`;
+
+/**
+ * A call or a lead that a granted buyer paid for, that a granted traffic source has sent, or that
+ * came to a granted offer.
+ */
 export const PAID_FOR = `(
-  t.buyer_converted AND t.buyer_id = ${AT_ALL_OFFERS}
-  OR t.buyer_converted AND t.buyer_id = ${AT_OWN_OFFERS} AND EXISTS (${TEAM_OF_BOTH})
+  t.buyer_converted AND ${OF_BUYERS}
+  OR ${OF_SOURCES}
   OR t.offer_id = ${WHOLE_OFFERS})`;
+
+/** What is paid to the source of a call or a lead that is visible. */
+export const PURCHASE = `(${OF_SOURCES} OR t.offer_id = ${WHOLE_OFFERS})`;
+/** What is paid by its buyer. */
+export const SALE = `(${OF_BUYERS} OR t.offer_id = ${WHOLE_OFFERS})`;
+
+/** Events of a call about what its source is paid. */
+const OF_PURCHASE = `t.event IN ('payout', 'payout_changed', 'payout_returned')`;
 
 /** A row that belongs to a visible row of another table. */
 const through = (table: keyof typeof DIRECT, column: string) => `EXISTS (
@@ -116,7 +154,15 @@ const DIRECT = {
   calls: PAID_FOR,
   leads: PAID_FOR,
   call_attempts: `t.buyer_id = ${BUYERS}`,
-  call_events: `(t.buyer_id IS NULL OR t.buyer_id = ${BUYERS})`,
+  call_events: `(
+    (t.buyer_id IS NULL OR t.buyer_id = ${BUYERS})
+    AND (NOT (${OF_PURCHASE}) OR EXISTS (
+      SELECT FROM (
+        SELECT x.* FROM calls x WHERE x.company_id = t.company_id AND x.id = t.call_id
+      ) t
+      WHERE ${PURCHASE})))`,
+  // Whoever sees the whole of an offer sees who sends calls to it.
+  traffic_sources: `(t.id = ${SOURCES} OR EXISTS (${WHOLE_OFFER_IDS}))`,
   numbers: `(t.offer_id = ${OFFERS} OR t.buyer_id = ${BUYERS})`,
   schedules: `t.offer_id = ${OFFERS}`,
   inbound_webhooks: `(t.offer_id = ${OFFERS} AND ${OWN_MAKER})`,

@@ -1,3 +1,4 @@
+import type { Side } from '../contract-document';
 import { GRANT } from './queries/grants';
 import {
   BUYERS,
@@ -6,9 +7,11 @@ import {
   OFFERS,
   PAID_FOR,
   SCHEDULES,
+  SOURCES,
   TEAMS,
   WHOLE_CONDITIONS,
 } from './access-conditions';
+import { SIDES, VISIBLE_SIDES } from './access-sides';
 import { identify, type Reference, type Table } from './references';
 import { template } from './statement';
 import type { Db } from './tenant';
@@ -56,6 +59,7 @@ const LISTS_OF_IDS: Record<string, string> = {
   buyer_group_ids: GROUPS,
   offer_ids: OFFERS,
   team_ids: TEAMS,
+  traffic_source_ids: SOURCES,
   blocked_offer_ids: OFFERS,
   blocked_schedule_ids: SCHEDULES,
   opt_out_offer_ids: OFFERS,
@@ -81,6 +85,7 @@ export function masked(
 ): string {
   // Of the change log: what was changed, as far as the user who changed it may read it.
   if (name === 'changes') return `coalesce(t.changes_shown, ${sql})`;
+  if (name === 'maxed_out_by') return `CASE WHEN ${sql} NOT LIKE 'earned%' THEN ${sql} END`;
   if (LISTS_OF_IDS[name]) return visibleOf(sql, LISTS_OF_IDS[name]);
   if (SINGLE_IDS[name]) return `CASE WHEN ${sql} = ${SINGLE_IDS[name]} THEN ${sql} END`;
   const [members, groups, buyer] = ['buyer_ids', 'buyer_group_ids', 'buyer_id'].map(columnOf);
@@ -95,6 +100,54 @@ export function masked(
   }
   return OF_BUYER.has(name) && buyer ? `CASE WHEN ${buyer} = ${BUYERS} THEN ${sql} END` : sql;
 }
+
+/** The name of a join that knows which sides of the row t a limited caller sees. */
+export const SIDES_ALIAS = 'sides';
+
+/** The condition, with that join, for the caller to see a side of the row t. */
+export const sideCondition = (side: Side): string =>
+  side === 'both' ? `(${SIDES_ALIAS}.sale AND ${SIDES_ALIAS}.purchase)` : `${SIDES_ALIAS}.${side}`;
+
+/** SQL of that join. */
+export function sidesJoin(table: Table): string {
+  const { sale, purchase } = SIDES[table] ?? { sale: 'false', purchase: 'false' };
+  return `CROSS JOIN LATERAL (
+    SELECT coalesce(${sale}, false) AS sale, coalesce(${purchase}, false) AS purchase
+  ) ${SIDES_ALIAS}`;
+}
+
+/** Whether a caller sees a side of a visible record. */
+export async function seesSideOf(
+  db: Viewer,
+  { table, key, references }: { table: Table; key: string; references: readonly Reference[] },
+  side: Exclude<Side, 'both'>,
+): Promise<boolean> {
+  const condition = SIDES[table]?.[side];
+  return (await unmatched(db, { table, key, condition }, references)).length === 0;
+}
+
+/** Whether no limited caller sees a side of records of a table. */
+export const isAlwaysHidden = (table: Table, side: Side): boolean =>
+  (side !== 'purchase' && SIDES[table]?.sale === 'false') ||
+  (side !== 'sale' && SIDES[table]?.purchase === 'false');
+
+/** Which sides of a record a caller may see of any record. */
+export type VisibleSides = Record<'sale' | 'purchase', boolean>;
+
+/** Returns which sides a caller sees of some record at least. */
+export async function visibleSides(db: Viewer): Promise<VisibleSides> {
+  if (!db.accessScope) return { sale: true, purchase: true };
+  const [found] = await db.query<VisibleSides>(
+    findSides({ ...db.accessScope, company_id: db.company_id }),
+  );
+  return found!;
+}
+
+const findSides = template(VISIBLE_SIDES, { prepared: true });
+
+/** Whether a caller who sees these sides of some records sees this one. */
+export const seesSide = ({ sale, purchase }: VisibleSides, side: Side): boolean =>
+  (side === 'purchase' || sale) && (side === 'sale' || purchase);
 
 /** Returns those of the buyers that the caller may see. */
 export async function visibleBuyers(
@@ -198,7 +251,7 @@ const byKeySql = (table: Table, condition: string, key: string) => `
  */
 export async function grantToTeams(
   db: Db,
-  kind: 'buyer' | 'buyer_group' | 'offer',
+  kind: 'buyer' | 'buyer_group' | 'offer' | 'traffic_source',
   id: bigint,
 ): Promise<void> {
   if (!db.accessScope) return;

@@ -26,6 +26,7 @@ type PairTable =
   | 'access_control_list_buyers'
   | 'access_control_list_buyer_groups'
   | 'access_control_list_offers'
+  | 'access_control_list_traffic_sources'
   | 'agent_call_centers'
   | 'agent_message_buyers'
   | 'agent_message_buyer_groups'

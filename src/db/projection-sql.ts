@@ -1,5 +1,5 @@
 import { facets } from '../contract';
-import { masked } from './access-scope';
+import { masked, sideCondition, sidesJoin, SIDES_ALIAS } from './access-scope';
 import { fieldsOf, type Column, type Field, type Projection, type Selection } from './projection';
 import type { Template } from './statement';
 
@@ -25,18 +25,19 @@ function columnSql(projection: Projection, name: string): string {
 }
 
 const maskedSql = (projection: Projection, name: string): string =>
-  masked(name, columnSql(projection, name), (other) =>
+  masked(name, projection.limited?.[name] ?? columnSql(projection, name), (other) =>
     other in projection.columns ? columnSql(projection, other) : undefined,
   );
 
 /** SQL of a column as it is answered: times as ISO 8601 text. */
 export function fieldSql(
   projection: Projection,
-  { name, schema, sensitive }: Field,
+  { name, schema, sensitive, side }: Field,
   { zone, limited, by_token }: Selection,
 ): string {
   if (by_token && sensitive) return projection.sent?.[name] ?? 'NULL';
-  const sql = limited ? maskedSql(projection, name) : columnSql(projection, name);
+  const own = limited ? maskedSql(projection, name) : columnSql(projection, name);
+  const sql = limited && side ? `CASE WHEN ${sideCondition(side)} THEN ${own} END` : own;
   if (!facets(schema).formats.has('date-time')) return sql;
   return zone
     ? `iso_local(${sql}, {zone})`
@@ -53,10 +54,8 @@ export function joinsFor(projection: Projection, sql: string): string {
     const text = sql + [...needed].map((name) => projection.joins?.[name]).join(' ');
     if (uses(text, alias) && join) needed.add(alias);
   }
-  return all
-    .filter(([alias]) => needed.has(alias))
-    .map(([, join]) => join)
-    .join('\n');
+  const joins = all.filter(([alias]) => needed.has(alias)).map(([, join]) => join);
+  return [...joins, ...(uses(sql, SIDES_ALIAS) ? [sidesJoin(projection.plural)] : [])].join('\n');
 }
 
 /** SQL of a whole record over the row t as JSON text, and the joins that it needs. */

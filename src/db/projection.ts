@@ -1,4 +1,5 @@
 import { contract, type Schema, type Schemas } from '../contract';
+import type { Side } from '../contract-document';
 import type { Table } from './references';
 
 /** SQL of one column over the row t: an expression, or true for the table's column of that name. */
@@ -26,6 +27,8 @@ export interface Projection<
    * of them. A lead token alone reads this; null for the others.
    */
   sent?: Record<string, string>;
+  /** SQL of columns as limited callers read them, where a part of the value is hidden from them. */
+  limited?: Record<string, string>;
   /** The text that `fulltext` searches, spelled as in its index. */
   fulltext?: string;
   /**
@@ -42,6 +45,7 @@ export interface Field {
   grid: boolean;
   external: boolean;
   sensitive: boolean;
+  side: Side | undefined;
 }
 
 /** What is read of a resource. */
@@ -73,6 +77,7 @@ export function fieldsOf(projection: Projection): Field[] {
     grid: schema['x-grid'] === true,
     external: schema['x-external'] === true,
     sensitive: schema['x-sensitive'] !== undefined,
+    side: schema['x-side'],
   }));
   fields_by_schema.set(projection.schema, fields);
   return fields;

@@ -2287,7 +2287,7 @@ export interface paths {
         put?: never;
         /**
          * Record the outcome of a call (for postbacks)
-         * @description The same as a POST to the call itself, under the path that is usually given to buyers for their postbacks. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
+         * @description The same as a POST to the call itself, under the path that is usually given to buyers for their postbacks. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence. Keys that are no fields become tokens of the call.
          */
         post: operations["updateCallByUuid"];
         delete?: never;
@@ -2687,13 +2687,13 @@ export interface paths {
         };
         /**
          * Ask which buyers would take a call
-         * @description Returns the buyers that could take the caller's call now, in the order in which they would be tried, with the price each pays. The first one is held for `hold_seconds`: its caps are reserved as if the call were in progress, and `held` says so. The others are listed but not held. Then post a buyer's `ping_id`, or `try_all_buyers_ping_id`. When no buyer is available, `success` is false and `errors` says why, and the HTTP status is still 200. Every key that is not named here becomes a token of the call. The same as POST. The response must not be cached. HEAD is refused.
+         * @description Returns the buyers that could take the caller's call now, in the order in which they would be tried, with what the seller is paid for each. The first one is held for `hold_seconds`: its caps are reserved as if the call were in progress, and `held` says so. The others are listed but not held. Then post a buyer's `ping_id`, or `try_all_buyers_ping_id`. When no buyer is available, `success` is false and `errors` says why, and the HTTP status is still 200. Every key that is not named here becomes a token of the call. The same as POST. The response must not be cached. HEAD is refused.
          */
         get: operations["pingInboundWebhookByGet"];
         put?: never;
         /**
          * Ask which buyers would take a call
-         * @description Returns the buyers that could take the caller's call now, in the order in which they would be tried, with the price each pays. The first one is held for `hold_seconds`: its caps are reserved as if the call were in progress, and `held` says so. The others are listed but not held. Then post a buyer's `ping_id`, or `try_all_buyers_ping_id`. When no buyer is available, `success` is false and `errors` says why, and the HTTP status is still 200. Every key that is not named here becomes a token of the call. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
+         * @description Returns the buyers that could take the caller's call now, in the order in which they would be tried, with what the seller is paid for each. The first one is held for `hold_seconds`: its caps are reserved as if the call were in progress, and `held` says so. The others are listed but not held. Then post a buyer's `ping_id`, or `try_all_buyers_ping_id`. When no buyer is available, `success` is false and `errors` says why, and the HTTP status is still 200. Every key that is not named here becomes a token of the call. The fields may also be sent in the query string, each under its own name, even together with a body; the body takes precedence.
          */
         post: operations["pingInboundWebhook"];
         delete?: never;
@@ -3925,9 +3925,9 @@ export interface components {
             earned_revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
             /** @description How many dollars the buyer may pay, minus what traffic sources are paid, in a day; null for no limit. */
             earned_revenue_daily_limit?: components["schemas"]["MoneyLimit"];
-            /** @description When the buyer is open, with the hourly limits. Replaces all current entries. A buyer without business hours is always open. */
+            /** @description When the buyer is open, with the hourly limits. Replaces all current entries. Blank entries are left out. A buyer without business hours is always open. */
             business_hours_schedule?: components["schemas"]["BusinessHours"][] | null;
-            /** @description All conversions of the buyer. Replaces all current ones; `current_conversion_*` in the same request is applied afterwards. */
+            /** @description All conversions of the buyer. Replaces all current ones; `current_conversion_*` in the same request is applied afterwards. Blank entries are left out; others need `duration`, except of type `postback`. */
             buyer_conversions_schedule?: components["schemas"]["ConversionTimeFrame"][] | null;
             /** @description Highest revenue allowed in the current time frame, in dollars; null for no bound. */
             current_conversion_revenue_max?: number | null;
@@ -3935,12 +3935,12 @@ export interface components {
             current_conversion_revenue_min?: number | null;
             /** @description Dollars; a change of the revenue must be a multiple of this. Null for any change. */
             current_conversion_revenue_increment?: number | null;
-            /** @description Dollars paid per call. */
-            current_conversion_revenue?: number;
-            /** @description Seconds before a call pays out; 0 when the buyer is dialed. */
-            current_conversion_duration?: number;
-            /** @description Seconds that must pass before the buyer pays again for the same caller. */
-            current_conversion_duplicate_timeframe?: number;
+            /** @description Dollars paid per call. Null changes nothing. A new conversion needs `current_conversion_duration` too. */
+            current_conversion_revenue?: number | null;
+            /** @description Seconds before a call pays out; 0 when the buyer is dialed. Null changes nothing. */
+            current_conversion_duration?: number | null;
+            /** @description Seconds that must pass before the buyer pays again for the same caller. Null changes nothing. */
+            current_conversion_duplicate_timeframe?: number | null;
             /** @description Shown in call logs. */
             current_conversion_name?: string | null;
             /** @description The call converts only when all of these match. */
@@ -4114,13 +4114,13 @@ export interface components {
             /** @description How many calls the buyer took since its totals were last reset. */
             connection_total_used?: components["schemas"]["Count"];
             /** @description Dollars that the buyer paid, minus what traffic sources were paid, today, in its time zone. */
-            earned_revenue_daily_used?: components["schemas"]["Money"];
+            earned_revenue_daily_used?: number | null;
             /** @description Dollars that the buyer paid, minus what traffic sources were paid, in the current hour of its time zone. */
-            earned_revenue_hourly_used?: components["schemas"]["Money"];
+            earned_revenue_hourly_used?: number | null;
             /** @description Dollars that the buyer paid, minus what traffic sources were paid, this month, in its time zone. */
-            earned_revenue_monthly_used?: components["schemas"]["Money"];
+            earned_revenue_monthly_used?: number | null;
             /** @description Dollars that the buyer paid, minus what traffic sources were paid, since its totals were last reset. */
-            earned_revenue_total_used?: components["schemas"]["Money"];
+            earned_revenue_total_used?: number | null;
             /** @description Dollars that the buyer paid today, in its time zone. */
             revenue_daily_used?: components["schemas"]["Money"];
             /** @description Dollars that the buyer paid in the current hour of its time zone. */
@@ -4423,13 +4423,13 @@ export interface components {
             /** @description How many calls the group took since its totals were last reset. */
             connection_total_used?: components["schemas"]["Count"];
             /** @description Dollars that the group paid, minus what traffic sources were paid, today, in its time zone. */
-            earned_revenue_daily_used?: components["schemas"]["Money"];
+            earned_revenue_daily_used?: number | null;
             /** @description Dollars that the group paid, minus what traffic sources were paid, in the current hour of its time zone. */
-            earned_revenue_hourly_used?: components["schemas"]["Money"];
+            earned_revenue_hourly_used?: number | null;
             /** @description Dollars that the group paid, minus what traffic sources were paid, this month, in its time zone. */
-            earned_revenue_monthly_used?: components["schemas"]["Money"];
+            earned_revenue_monthly_used?: number | null;
             /** @description Dollars that the group paid, minus what traffic sources were paid, since its totals were last reset. */
-            earned_revenue_total_used?: components["schemas"]["Money"];
+            earned_revenue_total_used?: number | null;
             /** @description Dollars that the group paid today, in its time zone. */
             revenue_daily_used?: components["schemas"]["Money"];
             /** @description Dollars that the group paid in the current hour of its time zone. */
@@ -5150,7 +5150,7 @@ export interface components {
             /** @description Minimum number of seconds between two calls to the same buyer; 0 for none. */
             spacing_seconds?: number;
             /** @description What traffic sources are paid for a call. The first entry that matches applies. */
-            payouts?: components["schemas"]["OfferPayout"][];
+            payouts?: components["schemas"]["OfferPayout"][] | null;
             /** @description The buyers that calls to the offer may go to, apart from those of its groups. */
             buyer_ids?: number[];
             /** @description The buyer groups of the offer. */
@@ -5740,10 +5740,10 @@ export interface components {
         /** @enum {string} */
         OutgoingWebhookOrder: "id" | "name" | "trigger_type" | "created_at" | "updated_at" | "paused";
         /**
-         * @description The events that are sent. `lead_changed`: a change to a lead that matters to people. `contact_fields_changed`: its data or e-mail address has changed. `buyer_answered`: also while a key press is still pending. `buyer_did_not_convert`: a call that a buyer took has ended without being paid for. `every_call`: a call has ended. `call_changed`: facts about an ended call have changed. `manual`: only what is fired by hand. `before_buyer_dialled`: a question asked each time before a buyer is dialed, which the receiver can answer with no.
+         * @description The events that are sent. `lead_changed`: a change to a lead that matters to people. `contact_fields_changed`: its data or e-mail address has changed. `buyer_answered`: also while a key press is still pending. `buyer_did_not_convert`: a call that a buyer took has ended without being paid for. `conversion_returned`: a buyer no longer pays for a call, or its traffic source is no longer paid. `every_call`: a call has ended. `call_changed`: facts about an ended call have changed. `manual`: only what is fired by hand. `before_buyer_dialled`: a question asked each time before a buyer is dialed, which the receiver can answer with no.
          * @enum {string}
          */
-        WebhookTriggerType: "new_lead_created" | "lead_changed" | "lead_opted_out" | "contact_fields_changed" | "new_call_started" | "buyer_dialled" | "buyer_answered" | "buyer_converted" | "buyer_did_not_convert" | "offer_converted" | "every_call" | "call_changed" | "agent_online" | "agent_offline" | "manual" | "before_buyer_dialled";
+        WebhookTriggerType: "new_lead_created" | "lead_changed" | "lead_opted_out" | "contact_fields_changed" | "new_call_started" | "buyer_dialled" | "buyer_answered" | "buyer_converted" | "buyer_did_not_convert" | "offer_converted" | "conversion_returned" | "every_call" | "call_changed" | "agent_online" | "agent_offline" | "manual" | "before_buyer_dialled";
         /**
          * @description The record whose events are sent. `BuyerGroup`: events of the buyers in the group. `ScheduleAction`: calls placed by the action, and leads whose last action it was.
          * @enum {string}
@@ -6184,9 +6184,16 @@ export interface components {
             /** @description The name of the buyer's conversion that was used. */
             name: string | null;
             /** @description Dollars that the buyer pays for the call. */
-            revenue: components["schemas"]["Money"];
+            revenue: number | null;
             /** @description Dollars that the traffic source is paid for the call. */
-            payout: components["schemas"]["Money"];
+            payout: number | null;
+            /**
+             * Format: date-time
+             * @description When the conversion was returned, in UTC; null while the buyer pays.
+             */
+            returned_at: string | null;
+            /** @description The `adjustment_reason` of the return; null without one. */
+            return_reason: string | null;
         };
         ToldAgent: {
             /**
@@ -6326,6 +6333,29 @@ export interface components {
                 conversion: components["schemas"]["ToldConversion"];
             };
         };
+        /** @description A buyer no longer pays for a call, or its traffic source is no longer paid. */
+        WebhookReturnedEvent: {
+            /** @description Always `conversion_returned`. */
+            type: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            timestamp: string;
+            /** @description Always true. Sent only when the event would exceed 20,000 bytes: its lead and its call are then cut to `id`, `uuid` and `routes_show_path`. */
+            truncated?: boolean;
+            /** @description What the event is about. */
+            data: {
+                /** @description The call as it was when the event occurred. */
+                call: components["schemas"]["Call"];
+                /** @description The lead as it was when the event occurred. Absent if the call belongs to no lead. */
+                lead?: components["schemas"]["Lead"];
+                /** @description The buyer of the call. Absent if it has none. */
+                buyer?: components["schemas"]["ToldBuyer"];
+                /** @description What the buyer had paid, and the traffic source was paid, until it was returned. Absent if only the payout was returned. */
+                conversion?: components["schemas"]["ToldConversion"];
+            };
+        };
         /** @description An agent can take calls from now on, or no longer can. */
         WebhookAgentEvent: {
             /**
@@ -6414,6 +6444,8 @@ export interface components {
             max_open_holds?: number | null;
             /** @description A paused endpoint accepts no pings and no posts. Buyers already held stay held until the hold expires, and can still be posted. */
             paused?: boolean;
+            /** @description Whether sellers read the names and `user_buyer_id` of buyers, and the names of the suppression lists that a caller is on. At the endpoint of a limited user, of the buyers that this user sees. */
+            show_buyer_names?: boolean;
             /** @description Whether senders must present a token. `true` creates one if there is none; `false` removes it: then everybody who knows the address can hold your buyers. */
             has_auth_token?: boolean;
             /** @description Creates a new token. The previous one is refused from then on. */
@@ -6493,6 +6525,8 @@ export interface components {
             post_path?: string | null;
             /** @description Path for ping and post in one request, by GET or POST. */
             full_path?: string | null;
+            /** @description Whether sellers read the names of buyers and of suppression lists. */
+            show_buyer_names?: boolean;
             /**
              * Format: int64
              * @description The limited user who made it or last changed it: it does no more than that user's teams allow at the time. Null if it acts for the company.
@@ -6570,13 +6604,13 @@ export interface components {
              * @description Id of the buyer.
              */
             buyer_id: number;
-            /** @description Your own identifier for the buyer; null if it has none. */
+            /** @description Your own identifier for the buyer; null if it has none, and unless the endpoint says `show_buyer_names`. */
             user_buyer_id: string | null;
-            /** @description Name of the buyer; null if it has none. */
+            /** @description Name of the buyer; null if it has none, and unless the endpoint says `show_buyer_names`. */
             name: string | null;
-            /** @description Dollars that its current conversion pays; 0 without one. */
+            /** @description Dollars that the seller is paid for the call under the payouts of the offer for its traffic source, never what the buyer pays; 0 without such a payout. */
             bid_price: components["schemas"]["Money"];
-            /** @description Seconds after which it pays; null if it pays for what it reports itself, or has no conversion. */
+            /** @description Seconds after which the seller is paid; null if that does not depend on the duration. */
             bid_duration: number | null;
             /** @description Whether its caps are reserved for this ping. */
             held: boolean;
@@ -6614,13 +6648,13 @@ export interface components {
              * @description Id of the buyer that is reserved for the call; null if none is available.
              */
             buyer_id: number | null;
-            /** @description Your own identifier for that buyer; null if it has none. */
+            /** @description Your own identifier for that buyer; null if it has none, and unless the endpoint says `show_buyer_names`. */
             user_buyer_id: string | null;
-            /** @description Name of that buyer; null if it has none. */
+            /** @description Name of that buyer; null if it has none, and unless the endpoint says `show_buyer_names`. */
             name: string | null;
-            /** @description Dollars that the buyer's current conversion pays; 0 without one. Null if no buyer is available. */
+            /** @description Dollars that the seller is paid for the call under the payouts of the offer for its traffic source, never what the buyer pays; 0 without such a payout. Null if no buyer is available. */
             bid_price: components["schemas"]["Money"] | null;
-            /** @description Seconds after which the buyer pays; null if it pays for what it reports itself, has no conversion, or none is available. */
+            /** @description Seconds after which the seller is paid; null if that does not depend on the duration, or no buyer is available. */
             bid_duration: number | null;
             /** @description `+` and the digits of the number to forward the call to: a number of the offer, or else of the company, or else of the buyer itself. */
             forwarding_number: string | null;
@@ -6652,13 +6686,13 @@ export interface components {
              * @description Id of the buyer that is reserved for the call; null if none is available.
              */
             buyer_id: number | null;
-            /** @description Your own identifier for that buyer; null if it has none. */
+            /** @description Your own identifier for that buyer; null if it has none, and unless the endpoint says `show_buyer_names`. */
             user_buyer_id: string | null;
-            /** @description Name of that buyer; null if it has none. */
+            /** @description Name of that buyer; null if it has none, and unless the endpoint says `show_buyer_names`. */
             name: string | null;
-            /** @description Dollars that the buyer's current conversion pays; 0 without one. Null if no buyer is available. */
+            /** @description Dollars that the seller is paid for the call under the payouts of the offer for its traffic source, never what the buyer pays; 0 without such a payout. Null if no buyer is available. */
             bid_price: components["schemas"]["Money"] | null;
-            /** @description Seconds after which the buyer pays; null if it pays for what it reports itself, has no conversion, or none is available. */
+            /** @description Seconds after which the seller is paid; null if that does not depend on the duration, or no buyer is available. */
             bid_duration: number | null;
             /** @description `+` and the digits of the number to forward the call to: a number of the offer, or else of the company, or else of the buyer itself. */
             forwarding_number: string | null;
@@ -6683,6 +6717,8 @@ export interface components {
             email?: string | null;
             /** @description A note for your own use. */
             description?: string | null;
+            /** @description Teams that are granted the traffic source. Replaces all current ones. */
+            team_ids?: components["schemas"]["RecordIds"];
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
             /** @description First name of the person. */
@@ -6757,6 +6793,8 @@ export interface components {
              * @description How many calls it has sent.
              */
             calls_count?: number;
+            /** @description Ids of the teams that are granted the traffic source. */
+            team_ids?: number[];
         };
         TrafficSourceReply: {
             /** @description HTTP status of the response. */
@@ -8393,9 +8431,9 @@ export interface components {
             /** @description Dollars that its traffic source is paid for its calls. Null in a response to a lead token without credentials. */
             payout?: number | null;
             /** @description Whether the traffic source is paid for one of its calls. */
-            offer_converted?: boolean;
+            offer_converted?: boolean | null;
             /** @description Whether a buyer pays for one of its calls. */
-            buyer_converted?: boolean;
+            buyer_converted?: boolean | null;
             /**
              * Format: int64
              * @description Id of the traffic source that it came from; null if none was named.
@@ -8628,16 +8666,19 @@ export interface components {
             contacted: components["schemas"]["Count"];
             /** @description Leads that answered a call. */
             connected: components["schemas"]["Count"];
-            /** @description Leads a buyer has paid for. */
-            converted: components["schemas"]["Count"];
+            /**
+             * Format: int64
+             * @description Leads a buyer has paid for.
+             */
+            converted: number | null;
             /** @description Leads whose number has opted out. */
             opted_out: components["schemas"]["Count"];
             /** @description Dollars that buyers pay. */
-            revenue: components["schemas"]["Money"];
+            revenue: number | null;
             /** @description Dollars that traffic sources are paid. */
-            payout: components["schemas"]["Money"];
+            payout: number | null;
             /** @description Dollars: `revenue` minus `payout`. */
-            profit: components["schemas"]["Money"];
+            profit: number | null;
         };
         LeadReportRow: {
             /** @description Id of the record, the status, or the local day (2026-11-01) or hour (2026-11-01T01:00:00.000-04:00). Null for leads without one. */
@@ -8652,16 +8693,19 @@ export interface components {
             contacted: components["schemas"]["Count"];
             /** @description Leads that answered a call. */
             connected: components["schemas"]["Count"];
-            /** @description Leads a buyer has paid for. */
-            converted: components["schemas"]["Count"];
+            /**
+             * Format: int64
+             * @description Leads a buyer has paid for.
+             */
+            converted: number | null;
             /** @description Leads whose number has opted out. */
             opted_out: components["schemas"]["Count"];
             /** @description Dollars that buyers pay. */
-            revenue: components["schemas"]["Money"];
+            revenue: number | null;
             /** @description Dollars that traffic sources are paid. */
-            payout: components["schemas"]["Money"];
+            payout: number | null;
             /** @description Dollars: `revenue` minus `payout`. */
-            profit: components["schemas"]["Money"];
+            profit: number | null;
         };
         LeadReport: {
             /** @description HTTP status of the response. */
@@ -8805,21 +8849,21 @@ export interface components {
             ring_pool_id?: number | null;
             status?: components["schemas"]["CallStatus"];
             /** @description Whether a buyer pays for the call. */
-            buyer_converted?: boolean;
+            buyer_converted?: boolean | null;
             /** @description Whether the buyer does not pay because it has paid for the same caller within the duplicate timeframe of its conversion. */
-            buyer_repeat_caller?: boolean;
+            buyer_repeat_caller?: boolean | null;
             /** @description The same dollars as `revenue`. */
-            buyer_revenue?: components["schemas"]["Money"];
+            buyer_revenue?: number | null;
             /** @description Dollars that buyers pay for the call. */
-            revenue?: components["schemas"]["Money"];
+            revenue?: number | null;
             /** @description Whether the traffic source is paid for the call. */
-            traffic_source_converted?: boolean;
+            traffic_source_converted?: boolean | null;
             /** @description Whether the traffic source is not paid because it was paid for the same caller of the offer within the duplicate timeframe of the payout. */
-            traffic_source_repeat_caller?: boolean;
+            traffic_source_repeat_caller?: boolean | null;
             /** @description The same dollars as `payout`. */
-            traffic_source_payout?: components["schemas"]["Money"];
+            traffic_source_payout?: number | null;
             /** @description Dollars that the traffic source is paid for the call. */
-            payout?: components["schemas"]["Money"];
+            payout?: number | null;
             /** @description Dollars that the service itself costs: the company's `service_cost_per_minute`, as it was when the call ended, for each begun minute. 0 until then. */
             service_cost?: components["schemas"]["Money"];
             /** @description Dollars that the carrier charges for all legs of the call together. Null until the carrier has said so for each, which can take hours; and for calls of the sandbox and of your own softswitch. */
@@ -8921,15 +8965,26 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        CallUpdate: {
+        CallUpdate: components["schemas"]["CallUpdateFields"];
+        /** @description Every key that is not named here becomes a token of the call, like the keys of `data`: up to 200 of them, 64 kB in total. Those beyond are left out, and `warnings` says so. */
+        CallPostback: components["schemas"]["CallUpdateFields"] & unknown;
+        CallUpdateFields: {
             /** @description Dollars that the buyer pays for the call. Replaces the previous amount, and changes the revenue of the buyer and its group by the difference. With `buyer_converted` the buyer pays this amount instead of that of its conversion. */
             revenue?: number;
             /** @description Dollars that the buyer pays in addition to the previous amount. Send this or `revenue`. */
             add_revenue?: number;
             /** @description Dollars that the traffic source is paid for the call. Replaces the previous amount. From then on the payouts of the offer no longer apply to the call. */
             payout?: number;
-            /** @description True: the buyer pays for the call. The amount is that of its conversion of type `postback`, or else of its first conversion. Repeating it, or sending it for a call that converted by its duration, changes nothing. A buyer that has paid for the caller within the duplicate timeframe of the conversion does not pay; `warnings` and an event say so. False is only for calls that did not convert. */
+            /** @description Dollars that the traffic source is paid in addition to the previous amount. Send this or `payout`. */
+            add_payout?: number;
+            /** @description True: the buyer pays for the call. The amount is that of its conversion of type `postback`, or else of its first conversion. Repeating it, or sending it for a call that converted by its duration, changes nothing. A buyer that has paid for the caller within the duplicate timeframe of the conversion does not pay; `warnings` and an event say so. False: the conversion is returned. The buyer no longer pays, and unless `offer_converted` is true or `payout` or `add_payout` is sent, the traffic source is no longer paid. Dollars and caps are taken back in the windows that still run and that they were counted in, and so are the lead and the reports. From then on the call converts only when it is reported again. Repeating it changes nothing. */
             buyer_converted?: boolean;
+            /** @description True: the traffic source is paid for the call what the offer says, or what `payout` says. Where the offer pays it nothing, the call is only marked, and `warnings` says so. False: the payout is returned. Repeating it changes nothing. */
+            offer_converted?: boolean;
+            /** @description Why: kept in the events of the call that record what this request changes. */
+            adjustment_reason?: string | null;
+            /** @description What there is to say about the call. Kept as an event `note` of the call. */
+            description?: string | null;
             /** @description Tokens to add to the call, as an object or as `key:value,key2:value2`. Tokens with the same names are overwritten. */
             post_call_tokens?: {
                 [key: string]: unknown;
@@ -8957,7 +9012,7 @@ export interface components {
             errors: components["schemas"]["NoErrors"];
             /** @description The call, as it is after the request. */
             call: components["schemas"]["Call"];
-            /** @description What was sent and could not be applied, by field: a conversion of a buyer that has recently paid for the caller. */
+            /** @description What was sent and could not be applied, by field: a conversion of a buyer that has recently paid for the caller, a payout that the offer does not have, tokens beyond the limits. */
             warnings: {
                 [key: string]: string[];
             };
@@ -9070,18 +9125,24 @@ export interface components {
             attempts: components["schemas"]["Count"];
             /** @description Calls that a buyer took. */
             connects: components["schemas"]["Count"];
-            /** @description Calls a buyer has paid for. */
-            conversions: components["schemas"]["Count"];
-            /** @description Calls a traffic source is paid for. */
-            traffic_source_conversions: components["schemas"]["Count"];
+            /**
+             * Format: int64
+             * @description Calls a buyer has paid for.
+             */
+            conversions: number | null;
+            /**
+             * Format: int64
+             * @description Calls a traffic source is paid for.
+             */
+            traffic_source_conversions: number | null;
             /** @description Dollars that buyers pay. */
-            revenue: components["schemas"]["Money"];
+            revenue: number | null;
             /** @description Dollars that traffic sources are paid. */
-            payout: components["schemas"]["Money"];
+            payout: number | null;
             /** @description Dollars: `revenue` minus `payout`. */
-            profit: components["schemas"]["Money"];
+            profit: number | null;
             /** @description Dollars of revenue per call; 0 without calls. */
-            epc: number;
+            epc: number | null;
             /** @description Average `total_duration` of the calls, in seconds; 0 without calls. */
             average_duration: number;
             /** @description How often buyers were skipped for each reason. */
@@ -9106,18 +9167,24 @@ export interface components {
             attempts: components["schemas"]["Count"];
             /** @description Calls that a buyer took. */
             connects: components["schemas"]["Count"];
-            /** @description Calls a buyer has paid for. */
-            conversions: components["schemas"]["Count"];
-            /** @description Calls a traffic source is paid for. */
-            traffic_source_conversions: components["schemas"]["Count"];
+            /**
+             * Format: int64
+             * @description Calls a buyer has paid for.
+             */
+            conversions: number | null;
+            /**
+             * Format: int64
+             * @description Calls a traffic source is paid for.
+             */
+            traffic_source_conversions: number | null;
             /** @description Dollars that buyers pay. */
-            revenue: components["schemas"]["Money"];
+            revenue: number | null;
             /** @description Dollars that traffic sources are paid. */
-            payout: components["schemas"]["Money"];
+            payout: number | null;
             /** @description Dollars: `revenue` minus `payout`. */
-            profit: components["schemas"]["Money"];
+            profit: number | null;
             /** @description Dollars of revenue per call; 0 without calls. */
-            epc: number;
+            epc: number | null;
             /** @description Average `total_duration` of the calls, in seconds; 0 without calls. */
             average_duration: number;
             /** @description How often buyers were skipped for each reason. */
@@ -9396,9 +9463,11 @@ export interface components {
             buyer_ids?: components["schemas"]["References"];
             /** @description Buyer groups granted to the team, together with the buyers in them. Replaces all current ones. */
             buyer_group_ids?: components["schemas"]["RecordIds"];
-            /** @description Offers granted to the team. Replaces all current ones. A team without buyers and groups sees the calls and leads of its offers. A team that has some sees those that its buyers paid for; `all_offers` determines for which offers. */
+            /** @description Offers granted to the team. Replaces all current ones. A team without buyers, groups and traffic sources sees the calls and leads of its offers. A team that has some sees those that its buyers paid for and that its sources sent; `all_offers` determines for which offers. */
             offer_ids?: components["schemas"]["References"];
-            /** @description Whether a team with buyers sees the calls and leads they paid for at any offer, or only at the team's own offers. By default true until offers are granted. */
+            /** @description Traffic sources granted to the team. Replaces all current ones. The team sees the calls and leads that these have sent, with what the sources are paid, but not what buyers pay. */
+            traffic_source_ids?: components["schemas"]["RecordIds"];
+            /** @description Whether a team with buyers or traffic sources sees their calls and leads at any offer, or only at the team's own offers. By default true until offers are granted. */
             all_offers?: boolean;
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
@@ -9458,7 +9527,9 @@ export interface components {
             buyer_group_ids?: number[];
             /** @description Ids of the offers granted to the team. */
             offer_ids?: number[];
-            /** @description Whether a team with buyers sees the calls and leads they paid for at any offer, or only at the team's own offers. */
+            /** @description Ids of the traffic sources granted to the team. */
+            traffic_source_ids?: number[];
+            /** @description Whether a team with buyers or traffic sources sees their calls and leads at any offer, or only at the team's own offers. */
             all_offers?: boolean;
             /**
              * Format: int64
@@ -10348,7 +10419,7 @@ export interface components {
         CallTokenKey: string;
         /** @description Only calls whose token `token_key` has this value. */
         CallTokenValue: string;
-        /** @description What each row stands for. By default `buyer`. */
+        /** @description What each row stands for. By default `buyer`; `traffic_source` for users who do not see what buyers pay. */
         CallReportCategory: components["schemas"]["CallReportCategory"];
         /** @description What each row stands for. By default `offer`. */
         LeadReportCategory: components["schemas"]["LeadReportCategory"];
@@ -16637,7 +16708,7 @@ export interface operations {
     reportCalls: {
         parameters: {
             query?: {
-                /** @description What each row stands for. By default `buyer`. */
+                /** @description What each row stands for. By default `buyer`; `traffic_source` for users who do not see what buyers pay. */
                 category?: components["parameters"]["CallReportCategory"];
                 /** @description Only records created at or after this time. */
                 created_at_from?: components["parameters"]["CreatedAtFrom"];
@@ -16694,7 +16765,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["CallUpdate"];
+                "application/json": components["schemas"]["CallPostback"];
             };
         };
         responses: {

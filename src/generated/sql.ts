@@ -496,6 +496,7 @@ export interface SqlTypes {
   'calls.call_report': {
     params: {
       now: Date | string | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
       category: string | null;
       zone: string | null;
       company_id: number | string | bigint | null;
@@ -503,8 +504,9 @@ export interface SqlTypes {
       created_at_to: Date | string | null;
       offer_id: number | string | bigint | null;
       traffic_source_id: number | string | bigint | null;
-      scope_teams: readonly (number | string | bigint)[] | string | null;
       buyer_id: number | string | bigint | null;
+      sale: boolean | null;
+      purchase: boolean | null;
     };
     row: {
       rows: string;
@@ -515,6 +517,7 @@ export interface SqlTypes {
   'calls.call_report_csv': {
     params: {
       now: Date | string | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
       category: string | null;
       zone: string | null;
       company_id: number | string | bigint | null;
@@ -522,8 +525,9 @@ export interface SqlTypes {
       created_at_to: Date | string | null;
       offer_id: number | string | bigint | null;
       traffic_source_id: number | string | bigint | null;
-      scope_teams: readonly (number | string | bigint)[] | string | null;
       buyer_id: number | string | bigint | null;
+      sale: boolean | null;
+      purchase: boolean | null;
     };
     row: {
       key: string;
@@ -842,13 +846,15 @@ export interface SqlTypes {
     params: {
       category: string | null;
       zone: string | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
       company_id: number | string | bigint | null;
       created_at_from: Date | string | null;
       created_at_to: Date | string | null;
       offer_id: number | string | bigint | null;
       traffic_source_id: number | string | bigint | null;
       buyer_id: number | string | bigint | null;
-      scope_teams: readonly (number | string | bigint)[] | string | null;
+      sale: boolean | null;
+      purchase: boolean | null;
     };
     row: {
       rows: string;
@@ -860,13 +866,15 @@ export interface SqlTypes {
     params: {
       category: string | null;
       zone: string | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
       company_id: number | string | bigint | null;
       created_at_from: Date | string | null;
       created_at_to: Date | string | null;
       offer_id: number | string | bigint | null;
       traffic_source_id: number | string | bigint | null;
       buyer_id: number | string | bigint | null;
-      scope_teams: readonly (number | string | bigint)[] | string | null;
+      sale: boolean | null;
+      purchase: boolean | null;
     };
     row: {
       key: string;
@@ -1039,6 +1047,18 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'calls.read_amounts': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      event: string;
+      buyer_id: number | null;
+      created_at: Date;
+      amount: number;
+    };
+  };
   'calls.read_attempts': {
     params: {
       company_id: number | string | bigint | null;
@@ -1132,6 +1152,19 @@ export interface SqlTypes {
       conferences: number;
     };
   };
+  'calls.read_conversions': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      buyer_id: number;
+      buyer_group_id: number | null;
+      converted_at: Date | null;
+      revenue: number;
+    };
+  };
   'calls.read_convertible_call': {
     params: {
       buyer_id: number | string | bigint | null;
@@ -1158,6 +1191,8 @@ export interface SqlTypes {
       payouts: unknown;
       converted: boolean;
       set_revenue: number;
+      is_returned: boolean;
+      is_payout_returned: boolean;
     };
   };
   'calls.read_decisions': {
@@ -1187,6 +1222,7 @@ export interface SqlTypes {
       revenue: number;
       payout: number;
       buyer_converted: boolean | null;
+      traffic_source_converted: boolean | null;
       token_values: unknown;
       connected_at: Date | null;
       ended_at: Date | null;
@@ -1321,6 +1357,26 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'calls.return_conversions': {
+    params: {
+      now: Date | string | null;
+      reason: string | null;
+      company_id: number | string | bigint | null;
+      conversion_ids: readonly (number | string | bigint)[] | string | null;
+      revenue: number | string | null;
+      call_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'calls.return_payout': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      payout: number | string | null;
+      now: Date | string | null;
+    };
+    row: object;
+  };
   'calls.save_leg_price': {
     params: {
       company_id: number | string | bigint | null;
@@ -1388,6 +1444,14 @@ export interface SqlTypes {
       is_complete: boolean;
       is_in_dollars: boolean;
     };
+  };
+  'calls.take_back': {
+    params: {
+      counted: string | object | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+    };
+    row: object;
   };
   'calls.was_source_paid': {
     params: {
@@ -1489,6 +1553,14 @@ export interface SqlTypes {
     row: object;
   };
   'db.grant_offer': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
+    };
+    row: object;
+  };
+  'db.grant_traffic_source': {
     params: {
       company_id: number | string | bigint | null;
       id: number | string | bigint | null;
@@ -3140,6 +3212,15 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'people.find_teams_of_source': {
+    params: {
+      company_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
   'people.find_token_rights': {
     params: {
       company_id: number | string | bigint | null;
@@ -3349,8 +3430,9 @@ export interface SqlTypes {
   };
   'ping_post.load_bids': {
     params: {
-      now: Date | string | null;
       company_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      now: Date | string | null;
       buyer_ids: readonly (number | string | bigint)[] | string | null;
     };
     row: {
@@ -3358,8 +3440,9 @@ export interface SqlTypes {
       user_buyer_id: string | null;
       name: string | null;
       number: string | null;
-      bid_price: number;
-      bid_duration: number | null;
+      revenue: number | null;
+      duration: number | null;
+      payouts: unknown;
     };
   };
   'ping_post.lock_holds': {
@@ -3403,6 +3486,7 @@ export interface SqlTypes {
       traffic_source_id: number | null;
       hold_seconds: number;
       max_open_holds: number;
+      show_buyer_names: boolean;
       paused: boolean;
       maker_user_id: string | null;
       maker_team_ids: string[];

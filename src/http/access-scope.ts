@@ -83,7 +83,7 @@ export async function resolveFilters(
 }
 
 /** The table of the records of an operation's path. */
-const tableOfPath = (path: string): Table => {
+export const tableOfPath = (path: string): Table => {
   const resource = path.split('/')[3]!;
   return TABLES[resource] ?? (resource as Table);
 };

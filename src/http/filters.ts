@@ -1,7 +1,8 @@
-import { alsoVisible, visible, type AccessScope } from '../db/access-scope';
+import { alsoVisible, sideCondition, visible, type AccessScope } from '../db/access-scope';
 import { type Projection } from '../db/projection';
 import { identify } from '../db/records';
 import type { ListQuery } from './list';
+import { sidesOfFilters } from './sides';
 import { cachedCount } from '../db/list-statements';
 
 /**
@@ -37,8 +38,11 @@ export function conditionsOf(
   Object.assign(values, scope);
   const totals: (string | undefined)[] = [];
   const addScopeOf = (filter: string) => {
-    const condition = scope && alsoVisible(filter, plural);
+    if (!scope) return;
+    const condition = alsoVisible(filter, plural);
     if (condition) conditions.push(condition);
+    const side = sidesOfFilters(projection.schema).get(filter);
+    if (side) conditions.push(sideCondition(side));
   };
   if (query.fulltext) addScopeOf('fulltext');
   for (const [name, filter] of Object.entries(filters)) {

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { facets, takesNothingElse, type Operation, type Schema } from '../contract';
+import { contract, facets, takesNothingElse, type Operation, type Schema } from '../contract';
 import { isObject } from './normalize-value';
 import { storedRecordOf } from './stored-fields';
 import { jsonIn } from './well-formed';
@@ -19,12 +19,19 @@ export function mergeQueryAndBody(req: Request, operation: Operation): Fields {
   if (body !== undefined && !isObject(body)) return { query: {}, body };
   if (operation.method === 'get' || !req.headers['content-type'])
     req.headers['content-type'] = 'application/json';
-  const closed = takesNothingElse(operation);
-  // A closed body has no room for credentials; an open one takes any key.
-  const sent = { ...(closed ? without(query, 'auth_token') : query), ...body };
-  const data = closed ? undefined : objectOf(sent.data);
+  // Credentials of the company are no field; an open body would take any key.
+  const is_account = operation.credentials === 'account';
+  const sent = { ...(is_account ? without(query, 'auth_token') : query), ...body };
+  const data = hasFieldsInData(operation) ? objectOf(sent.data) : undefined;
   if (!data || !operation.body) return { query: {}, body: sent };
   return { query: {}, body: liftFields(operation.body, data, sent) };
+}
+
+/** Whether fields of the request may be in `data` too. */
+function hasFieldsInData({ body }: Operation): boolean {
+  if (!body || takesNothingElse({ body })) return false;
+  const { data } = facets(body).properties;
+  return data !== undefined && contract.resolve(data)['x-opaque'] !== true;
 }
 
 /**

@@ -4,7 +4,8 @@ import { END, positionOf } from './cursor';
 import { conditionsOf } from './filters';
 import type { ListOptions, ListQuery } from './list';
 import { isExternal, isGrid } from './record';
-import { type ListShape } from '../db/list-statements';
+import { sideCondition } from '../db/access-scope';
+import { type ListShape, type SortKey } from '../db/list-statements';
 
 /** The statement of a list: its shape, which is cached, and its parameters. */
 export interface Plan {
@@ -17,9 +18,9 @@ export async function planList(
   query: ListQuery,
   { db, now, projection, orders, filters = {} }: ListOptions,
 ): Promise<Plan> {
-  const sort = (query.order && orders[query.order]) || 'id';
-  const after = await positionOf(query.cursor, { db, now, projection, sort });
   const scope = db.accessScope;
+  const sort = sortOf(query.order, { projection, orders, limited: scope !== undefined });
+  const after = await positionOf(query.cursor, { db, now, projection, sort });
   const { conditions, values, total } = conditionsOf(query, projection, { filters, scope });
   const zone = query.time_zone === undefined ? undefined : ianaName(query.time_zone);
   const is_csv = query.format === 'csv';
@@ -39,6 +40,22 @@ export async function planList(
   };
   const common = { company_id: db.company_id, now: now.toISOString(), zone };
   return { shape, values: { ...common, after_key: after?.key, after_id: after?.id, ...values } };
+}
+
+/** The order of a list. A limited caller's order is that of what this caller may read. */
+function sortOf(
+  order: string | undefined,
+  {
+    projection,
+    orders,
+    limited,
+  }: Pick<ListOptions, 'projection' | 'orders'> & { limited: boolean },
+): SortKey | 'id' {
+  const key = order && orders[order];
+  if (!key) return 'id';
+  const side = limited && fieldsOf(projection).find(({ name }) => name === order)?.side;
+  if (!side) return key;
+  return { ...key, sql: `CASE WHEN ${sideCondition(side)} THEN ${key.sql} END`, nullable: true };
 }
 
 /** One record more than a page shows whether another page follows. */

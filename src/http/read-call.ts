@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import type { Operation, OperationId, Schema } from '../contract';
 import { withContext, type Db, type TenantDatabases } from '../db/tenant';
 import { requireVisibleReferences, resolveFilters } from './access-scope';
+import { requireVisibleSides, requireWritableSides, withoutHidden } from './sides';
 import type { AnyHandler, Pipeline } from './adapt';
 import { accessScopeOf } from './auth/caller';
 import type { Authenticated } from './auth/scheme';
@@ -68,10 +69,12 @@ export async function readCall(
     aside.take(error, named.body as Record<string, unknown>);
   });
   await requireFieldPermissions(db, caller, named);
+  await requireVisibleSides(db, operation, query);
+  await requireWritableSides(db, operation, named);
   const call = {
     params,
     query,
-    body: req.body,
+    body: await withoutHidden(db, operation, req.body as unknown),
     upload,
     if_match: checksumOf(req.headers['if-match']),
     if_none_match: checksumOf(req.headers['if-none-match']),

@@ -1,10 +1,13 @@
 import { defaultsOf, type Schemas } from '../contract';
+import { grantToTeams } from '../db/access-scope';
 import { commonColumns, type Projection } from '../db/projection';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
+import { grantTrafficSource } from '../people/grant-traffic-source';
+import { leaveTeams } from '../people/leave-teams';
 import { type SortKey } from '../db/list-statements';
 
 // Traffic sources: where leads and calls come from, and who is paid for them.
@@ -36,6 +39,12 @@ export const projection = {
     paused: true,
     last_call_at: `(SELECT max(k.last_call_at) FROM ${CALL_COUNTS})`,
     calls_count: COUNTED_CALLS,
+    team_ids: `ARRAY(
+      SELECT a.access_control_list_id
+      FROM access_control_list_traffic_sources a
+      WHERE a.company_id = t.company_id AND a.traffic_source_id = t.id
+      ORDER BY 1
+    )`,
   },
 } as const satisfies Projection<'TrafficSource', 'traffic_source', 'traffic_sources'>;
 
@@ -49,7 +58,7 @@ const orders: Record<string, SortKey> = {
   last_call_at: { sql: projection.columns.last_call_at, type: 'timestamptz', nullable: true },
 };
 
-export const trafficSources = ({ clock }: Deps) => {
+export const trafficSources = ({ clock, authenticator }: Deps) => {
   const records = recordHandlers(projection, clock);
   const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });
   return {
@@ -58,7 +67,7 @@ export const trafficSources = ({ clock }: Deps) => {
     showTrafficSource: records.show,
 
     createTrafficSource: (call) =>
-      records.create(call, async (tx, fields, now) => {
+      records.create(call, async (tx, { team_ids, ...fields }, now) => {
         const data = {
           ...fields,
           name: nameOf(fields),
@@ -67,11 +76,15 @@ export const trafficSources = ({ clock }: Deps) => {
           created_at: now,
           updated_at: now,
         };
-        return (await tx.prisma.trafficSource.create({ data, select: { id: true } })).id;
+        const { id } = await tx.prisma.trafficSource.create({ data, select: { id: true } });
+        await grantToTeams(tx, 'traffic_source', id);
+        if (team_ids !== undefined)
+          await grantTrafficSource(tx, id, team_ids ?? [], { caller: call.caller, authenticator });
+        return id;
       }),
 
     updateTrafficSource: (call) =>
-      records.update(call, async (tx, id, { fields, now }) => {
+      records.update(call, async (tx, id, { fields: { team_ids, ...fields }, now }) => {
         const where = key(tx.company_id, id);
         const before = await tx.prisma.trafficSource.findUniqueOrThrow({ where });
         const name = changedName(before, fields);
@@ -79,10 +92,13 @@ export const trafficSources = ({ clock }: Deps) => {
           where,
           data: { ...fields, name, user_updated_at: now, updated_at: now },
         });
+        if (team_ids !== undefined)
+          await grantTrafficSource(tx, id, team_ids ?? [], { caller: call.caller, authenticator });
       }),
 
     deleteTrafficSource: (call) =>
       records.delete(call, async (tx, id, now) => {
+        await leaveTeams(tx, { kind: 'traffic_source', id }, now);
         await tx.prisma.trafficSource.update({
           where: key(tx.company_id, id),
           data: { deleted_at: now, updated_at: now, user_updated_at: now },

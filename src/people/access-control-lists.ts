@@ -10,7 +10,7 @@ import { createTeam, resolveGrants, updateTeam } from './save-team';
 import { type SortKey } from '../db/list-statements';
 
 /** The ids of the records of a kind that a team has. */
-const attached = (kind: 'user' | 'buyer' | 'buyer_group' | 'offer') => `ARRAY(
+const attached = (kind: 'user' | 'buyer' | 'buyer_group' | 'offer' | 'traffic_source') => `ARRAY(
   SELECT a.${kind}_id
   FROM access_control_list_${kind}s a
   WHERE a.company_id = t.company_id AND a.access_control_list_id = t.id
@@ -39,6 +39,7 @@ export const projection = {
     buyer_ids: attached('buyer'),
     buyer_group_ids: attached('buyer_group'),
     offer_ids: attached('offer'),
+    traffic_source_ids: attached('traffic_source'),
     all_offers: `coalesce(t.all_offers, true)`,
     generated_for_buyer_id: true,
     generated_for_buyer_group_id: true,

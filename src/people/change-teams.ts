@@ -120,8 +120,12 @@ export async function changeTeams(
       { access_control_list_id: teams },
     );
   }
-  if (generate_team || team_users_emails !== undefined || offers !== undefined) {
-    const team = await generatedTeam(db, record, context.now);
+  const makes = generate_team || team_users_emails?.length || offers?.length;
+  const team =
+    makes || team_users_emails !== undefined || offers !== undefined
+      ? await generatedTeam(db, record, { now: context.now, if_there: !makes })
+      : undefined;
+  if (team !== undefined) {
     await requireTeamsWithin(db, context.caller, [team]);
     if (offers !== undefined) await replaceOffers(db, team, offers);
     if (team_users_emails !== undefined)

@@ -96,14 +96,22 @@ export const GENERATED_PERMISSIONS = {
   ],
 };
 
-/** Returns the id of the team of a locked record; generates it where there is none. Locks it. */
-export async function generatedTeam(db: Db, record: TeamRecord, now: Date): Promise<bigint> {
+/**
+ * Returns the id of the team of a locked record, and locks it. Where there is none it is generated,
+ * unless it is only wanted `if_there`: blank fields make no team.
+ */
+export async function generatedTeam(
+  db: Db,
+  record: TeamRecord,
+  { now, if_there }: { now: Date; if_there: boolean },
+): Promise<bigint | undefined> {
   const { kind, id } = record;
   const [found] =
     kind === 'buyer'
       ? await db.sql(LOCK_TEAM_OF_BUYER, { id })
       : await db.sql(LOCK_GENERATED_TEAM_OF_GROUP, { id });
   if (found) return BigInt(found.id);
+  if (if_there) return undefined;
   const team = await db.prisma.accessControlList.create({
     data: {
       company_id: db.company_id,

@@ -5,11 +5,15 @@ import { DELETE_GENERATED_TEAM_OF_GROUP, DELETE_TEAM_OF_BUYER } from './queries/
 /** Removes a deleted record from all teams, and deletes the team that was generated for it. */
 export async function leaveTeams(
   db: Db,
-  { kind, id }: { kind: 'buyer' | 'buyer_group' | 'offer'; id: bigint },
+  { kind, id }: { kind: 'buyer' | 'buyer_group' | 'offer' | 'traffic_source'; id: bigint },
   now: Date,
 ): Promise<void> {
   if (kind === 'offer') {
     await db.prisma.accessControlListOffer.deleteMany({ where: { offer_id: id } });
+    return;
+  }
+  if (kind === 'traffic_source') {
+    await db.prisma.accessControlListTrafficSource.deleteMany({ where: { traffic_source_id: id } });
     return;
   }
   const params = { id, now: now.toISOString() };
@@ -31,4 +35,5 @@ export async function emptyTeam(db: Db, team_id: bigint): Promise<void> {
   await db.prisma.accessControlListBuyer.deleteMany({ where });
   await db.prisma.accessControlListBuyerGroup.deleteMany({ where });
   await db.prisma.accessControlListOffer.deleteMany({ where });
+  await db.prisma.accessControlListTrafficSource.deleteMany({ where });
 }

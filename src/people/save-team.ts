@@ -18,13 +18,14 @@ export interface Grants {
   offers: bigint[] | undefined;
   groups: bigint[] | undefined;
   buyers: bigint[] | undefined;
+  sources: bigint[] | undefined;
 }
 
 /** Finds the records that a request grants, and locks them: before the team is. */
 export async function resolveGrants(db: Db, fields: Fields): Promise<Grants> {
   const find = async (
-    table: 'offers' | 'buyer_groups' | 'buyers',
-    field: 'offer_ids' | 'buyer_group_ids' | 'buyer_ids',
+    table: 'offers' | 'buyer_groups' | 'buyers' | 'traffic_sources',
+    field: 'offer_ids' | 'buyer_group_ids' | 'buyer_ids' | 'traffic_source_ids',
   ) =>
     fields[field] === undefined
       ? undefined
@@ -33,6 +34,7 @@ export async function resolveGrants(db: Db, fields: Fields): Promise<Grants> {
     offers: await find('offers', 'offer_ids'),
     groups: await find('buyer_groups', 'buyer_group_ids'),
     buyers: await find('buyers', 'buyer_ids'),
+    sources: await find('traffic_sources', 'traffic_source_ids'),
   };
 }
 
@@ -79,13 +81,17 @@ export async function updateTeam(
 
 async function writeMembers(
   db: Db,
-  { id, fields, grants: { offers, groups, buyers } }: TeamChange,
+  { id, fields, grants: { offers, groups, buyers, sources } }: TeamChange,
   context: Context,
 ): Promise<void> {
   const team = { access_control_list_id: id };
   if (groups)
     await replaceAttached(db, 'access_control_list_buyer_groups', team, { buyer_group_id: groups });
   if (buyers) await replaceAttached(db, 'access_control_list_buyers', team, { buyer_id: buyers });
+  if (sources)
+    await replaceAttached(db, 'access_control_list_traffic_sources', team, {
+      traffic_source_id: sources,
+    });
   if (offers) await replaceOffers(db, id, offers, fields.all_offers);
   if (fields.users_emails !== undefined)
     await replaceUsers(db, id, fields.users_emails ?? [], context);

@@ -20,6 +20,7 @@ const DEFAULTS = defaultsOf('InboundWebhookFields') as {
   hold_seconds: number;
   paused: boolean;
   has_auth_token: boolean;
+  show_buyer_names: boolean;
 };
 /** What `new` shows: any digest stands for the token that a create makes. */
 const UNSAVED = { ...DEFAULTS, auth_token_digest: '\\x00' };
@@ -56,6 +57,7 @@ export const projection = {
     post_path: pathOf('post'),
     full_path: pathOf('full'),
     maker_user_id: true,
+    show_buyer_names: true,
   },
 } as const satisfies Projection<'InboundWebhook', 'inbound_webhook', 'inbound_webhooks'>;
 

@@ -7,7 +7,7 @@ import { loadRouting } from '../routing/load-routing';
 import { NO_ORIGIN, routeFacts } from '../routing/route-facts';
 import { newSeed } from '../routing/seed';
 import type { Data } from '../tokens/lead-data';
-import { forwardingNumber, loadBids, type Bid } from './ping-record';
+import { forwardingNumber, loadBids, type Bid, type Terms } from './ping-record';
 import { type Candidate } from '../routing/engine/candidate';
 import { type Chosen } from '../routing/engine/reserved-choice';
 
@@ -27,13 +27,11 @@ export interface Market {
 }
 
 /** A call that a seller offers. */
-export interface Sale {
-  offer_id: number;
+export interface Sale extends Terms {
   caller_number: number;
-  traffic_source_id: number | null;
-  sub_id: string | null;
   /** How many buyers the carrier of the installation rings at once. */
   max_legs: number;
+  sub_id: string | null;
   tokens: Data;
   /** Only these buyers; all buyers of the offer if absent. */
   allowed?: readonly number[];
@@ -50,12 +48,18 @@ const STATUSES = {
   traffic_source_paused: 'traffic_source_paused',
 } as const;
 
+/** Messages without the names of lists. */
+const UNNAMED: Partial<Record<keyof typeof STATUSES, string>> = {
+  offer_suppressed: "the caller's number is on a suppression list of the offer",
+};
+
 /** Loads what decides who gets a seller's call, or why there is no buyer. */
 export async function openMarket(
   db: Statements,
-  { offer_id, caller_number, traffic_source_id, sub_id, max_legs, tokens, allowed }: Sale,
+  { caller_number, max_legs, sub_id, tokens, allowed, ...terms }: Sale,
   now: Date,
 ): Promise<Market | NoBuyer> {
+  const { offer_id, traffic_source_id, show_buyer_names, may_name } = terms;
   const source = { offer_id: String(offer_id) };
   const found = await loadRouting(db, { source, number: caller_number, now });
   if (!found) throw notFound();
@@ -70,8 +74,11 @@ export async function openMarket(
     tried: new Set(),
     source_paused: await isSourcePaused(db, traffic_source_id),
   });
-  if (asked.refused)
-    return { status: STATUSES[asked.refused.reason], message: asked.refused.message };
+  if (asked.refused) {
+    const { reason, message } = asked.refused;
+    const told = show_buyer_names ? message : (UNNAMED[reason] ?? message);
+    return { status: STATUSES[reason], message: told };
+  }
   const number = await forwardingNumber(db, { offer_id, traffic_source_id });
   const candidates = found.candidates.filter(
     (candidate) =>
@@ -79,7 +86,15 @@ export async function openMarket(
       (number !== null || isDialable(candidate.number)),
   );
   const ids = candidates.map(({ id }) => id);
-  return { candidates, asked, number, bids: await loadBids(db, ids, now) };
+  return {
+    candidates,
+    asked,
+    number,
+    bids: await loadBids(db, ids, {
+      terms: { offer_id, traffic_source_id, show_buyer_names, may_name },
+      now,
+    }),
+  };
 }
 
 /** No buyer is available: for this caller never, or just not now. */

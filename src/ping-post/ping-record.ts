@@ -1,4 +1,6 @@
+import type { Row } from '../db/sql';
 import type { Statements } from '../db/tenant';
+import { payoutOf, type PayoutTerms } from '../routing/engine/payout';
 import {
   FIND_FORWARDING_NUMBER,
   INSERT_PING,
@@ -78,27 +80,60 @@ export async function saveAnswer(
   await db.sql(SAVE_ANSWER, { id, ...values });
 }
 
-/** A buyer, and what it pays for a call now. */
+/** A buyer, and what the seller gets for a call that it takes now. */
 export interface Bid {
   buyer_id: number;
+  /** Null like the name where the endpoint keeps the names of buyers. */
   user_buyer_id: string | null;
   name: string | null;
   /** + and digits, or a SIP address. */
   number: string | null;
-  /** Dollars; 0 without a conversion. */
+  /** Dollars by the payouts of the offer for the traffic source; what the buyer pays is not told. */
   bid_price: number;
-  /** Seconds after which it pays; null if it does not pay for the duration. */
+  /** Seconds after which the seller is paid; null if that does not depend on the duration. */
   bid_duration: number | null;
+}
+
+/** What decides what a seller gets and reads. */
+export interface Terms {
+  offer_id: number;
+  traffic_source_id: number | null;
+  show_buyer_names: boolean;
+  /** The buyers that may be named at most; absent: all. */
+  may_name?: readonly number[] | undefined;
 }
 
 /** The bids of buyers, by buyer. */
 export async function loadBids(
   db: Statements,
   buyer_ids: readonly number[],
-  now: Date,
+  { terms, now }: { terms: Terms; now: Date },
 ): Promise<Map<number, Bid>> {
-  const bids = buyer_ids.length > 0 ? await db.sql(LOAD_BIDS, { buyer_ids, now }) : [];
-  return new Map(bids.map((bid) => [bid.buyer_id, bid]));
+  const { offer_id } = terms;
+  const rows = buyer_ids.length > 0 ? await db.sql(LOAD_BIDS, { buyer_ids, offer_id, now }) : [];
+  return new Map(rows.map((row) => [row.buyer_id, bidOf(row, terms)]));
+}
+
+function bidOf(
+  { buyer_id, user_buyer_id, name, number, revenue, duration, payouts }: Row<'ping_post.load_bids'>,
+  { traffic_source_id, show_buyer_names, may_name }: Terms,
+): Bid {
+  const is_named = show_buyer_names && (may_name?.includes(buyer_id) ?? true);
+  const due = payoutOf(payouts as PayoutTerms[], {
+    traffic_source_id,
+    answered_seconds: Infinity,
+    revenue: revenue ?? undefined,
+  });
+  const is_by_duration = due?.terms.paid_for === 'duration';
+  const sale_duration = due ? duration : null;
+  return {
+    buyer_id,
+    user_buyer_id: is_named ? user_buyer_id : null,
+    name: is_named ? name : null,
+    number,
+    bid_price: due?.payout ?? 0,
+    bid_duration: is_by_duration ? (due.terms.duration ?? 0) : sale_duration,
+  };
 }
 
 /**

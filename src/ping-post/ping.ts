@@ -43,14 +43,9 @@ export async function ping(
   const caller_number = requireCaller(request);
   if (request.endpoint.paused) return unsold(PAUSED);
   if (caller_number === null) return unsold(INVALID);
-  const { offer_id, sells_to } = request.endpoint;
-  const sale = {
-    ...request,
-    caller_number,
-    offer_id,
-    max_legs,
-    ...(sells_to && { allowed: sells_to }),
-  };
+  const { offer_id, show_buyer_names, may_name, sells_to } = request.endpoint;
+  const sold = { ...request, caller_number, offer_id, max_legs, show_buyer_names, may_name };
+  const sale = { ...sold, ...(sells_to && { allowed: sells_to }) };
   const market = await openMarket(db, sale, now);
   if ('status' in market) return unsold(market);
   return db.statements(async (tx) => {
@@ -115,13 +110,14 @@ function buyersOf(
   { uuid, expires_at }: Identity,
 ): PingReply['buyers'] {
   const others = routed.choices.slice(1).flatMap((choice) => choice.members);
-  return [...members, ...others].map(({ buyer: { id, name, user_buyer_id } }, place) => {
-    const { bid_price = 0, bid_duration = null } = bids.get(id) ?? {};
+  return [...members, ...others].map(({ buyer: { id } }, place) => {
+    const bid = bids.get(id);
+    const { bid_price = 0, bid_duration = null } = bid ?? {};
     return {
       ping_id: `${uuid}-${id}`,
       buyer_id: id,
-      user_buyer_id,
-      name,
+      user_buyer_id: bid?.user_buyer_id ?? null,
+      name: bid?.name ?? null,
       bid_price,
       bid_duration,
       held: place < members.length,

@@ -121,7 +121,9 @@ async function answerPost(db: Statements, post: Post): Promise<PostAnswer | NoBu
     expires_at,
   });
   if (reserved) {
-    const bids = await loadBids(db, reserved.buyer_ids, now);
+    const { show_buyer_names, may_name } = request.endpoint;
+    const terms = { ...pinged, show_buyer_names, may_name };
+    const bids = await loadBids(db, reserved.buyer_ids, { terms, now });
     const bid = bids.get(reserved.buyer_ids.find((id) => allowed.includes(id))!)!;
     if (number !== null || isDialable(bid.number))
       return answerOf(bid, { ping_id, number, expires_at, warnings: [] });
@@ -138,9 +140,11 @@ async function chooseAgain(
   const tokens = { ...pinged.token_values, ...request.tokens };
   const { sells_to } = request.endpoint;
   const sold = sells_to ? allowed.filter((id) => sells_to.includes(id)) : allowed;
-  const market = await openMarket(db, { ...pinged, max_legs, tokens, allowed: sold }, now);
-  if ('status' in market) return market;
   const { endpoint } = request;
+  const { show_buyer_names, may_name } = endpoint;
+  const sale = { ...pinged, max_legs, show_buyer_names, may_name, tokens, allowed: sold };
+  const market = await openMarket(db, sale, now);
+  if ('status' in market) return market;
   await limitHolds(db, { endpoint, from, caller_number, now, replaces: pinged.id });
   const chosen = await reserveBuyers(db, market.candidates, market.asked);
   if (chosen.members.length === 0) return noBuyerOf(chosen);

@@ -19,6 +19,10 @@ export interface Endpoint {
   /** How many of these one address may have open. */
   max_open_holds: number;
   paused: boolean;
+  /** Whether the seller reads the names of buyers and lists. */
+  show_buyer_names: boolean;
+  /** The buyers whose names it may read at most: those that its maker sees. Absent: all. */
+  may_name?: readonly number[];
   /** The buyers to which it sells: those that its maker sees. Absent: all buyers of the offer. */
   sells_to?: readonly number[];
 }
@@ -69,8 +73,9 @@ async function readEndpoint(db: Db, id: SellersEndpoint['id']): Promise<Endpoint
   if (maker_user_id === null || endpoint.paused) return endpoint;
   const maker = { maker_user_id, maker_team_ids };
   const viewer = await viewerOf(db, maker, makingPermissions('inbound_webhooks'));
-  if ((await notWhole(viewer, 'offers', [endpoint.offer_id])).length === 0) return endpoint;
-  return { ...endpoint, sells_to: await allVisibleBuyers(viewer) };
+  const visible = await allVisibleBuyers(viewer);
+  const is_whole = (await notWhole(viewer, 'offers', [endpoint.offer_id])).length === 0;
+  return { ...endpoint, may_name: visible, ...(!is_whole && { sells_to: visible }) };
 }
 
 function callerOf(

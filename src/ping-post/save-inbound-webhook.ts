@@ -119,6 +119,7 @@ const OWN = [
   'hold_seconds',
   'max_open_holds',
   'paused',
+  'show_buyer_names',
   'external_record_id',
 ] as const satisfies readonly (keyof Fields)[];
 

@@ -55,7 +55,7 @@ function masked(
     ...event,
     ...records,
     buyer: is_own ? event.buyer : null,
-    conversion: paying.has(buyer_id) ? event.conversion : null,
+    conversion: paying.has(buyer_id) ? conversionOf(event, records.call) : null,
     agent: null,
     lead_id: records.lead === null ? null : event.lead_id,
     call_id: records.call === null ? null : event.call_id,
@@ -64,6 +64,20 @@ function masked(
     offer_name: is_seen ? event.offer_name : null,
   };
 }
+
+/** The dollars of a conversion are those of its call, whose columns are masked already. */
+function conversionOf({ conversion }: WebhookEvent, call: string | null): string | null {
+  if (conversion === null) return null;
+  const { revenue, payout } = JSON.parse(call ?? '{}') as Record<string, unknown>;
+  const told = JSON.parse(conversion) as Record<string, unknown>;
+  return JSON.stringify({
+    ...told,
+    revenue: isHidden(revenue) ? null : told.revenue,
+    payout: isHidden(payout) ? null : told.payout,
+  });
+}
+
+const isHidden = (dollars: unknown): boolean => dollars === null || dollars === undefined;
 
 /** Whether an event has what the contract promises of it; one by hand has anything at all. */
 function isComplete(event: WebhookEvent): boolean {

@@ -173,7 +173,10 @@ const FREE: Record<string, string[]> = {
     'external_record_id',
     ...['requested_number', 'country', 'toll_free', 'prefix'], // of the purchase
   ],
-  calls: ['post_call_tokens', 'data', 'hang_up', 'id', 'digits'],
+  calls: [
+    ...['post_call_tokens', 'data', 'hang_up', 'id', 'digits'],
+    ...['adjustment_reason', 'description'],
+  ],
 };
 /** For superusers and key pairs alone: src/people/change-teams.ts refuses them by name. */
 const OF_TEAMS = [
@@ -238,7 +241,9 @@ test('a permission counts for the records of the team that gives it', async () =
     },
   });
   const price = (id: number) =>
-    user.api('put', `buyers/${id}`, { body: { current_conversion_revenue: 9 } });
+    user.api('put', `buyers/${id}`, {
+      body: { current_conversion_revenue: 9, current_conversion_duration: 60 },
+    });
   expect([(await price(own.buyers!)).status, (await price(other.id)).status]).toEqual([422, 200]);
 });
 
@@ -247,7 +252,8 @@ test('key pairs with all permissions, and superusers, write every field', async 
   const update = contract.operations.find(({ id }) => id === 'updateBuyer')!;
   for (const by of [auth, world.company.auth])
     expect((await fixture.send(update, { auth: by })).status).toBe(200);
-  const priced = { name: 'All', number: '+13105550199', current_conversion_revenue: 3, tier: 2 };
+  const paid = { current_conversion_revenue: 3, current_conversion_duration: 60 };
+  const priced = { name: 'All', number: '+13105550199', ...paid, tier: 2 };
   const made = await world.company.api('post', 'buyers', { auth, body: priced });
   expect(made.status).toBe(201);
 });

@@ -23,12 +23,18 @@ interface Partner {
   put(body: object): Promise<[number, string[]]>;
   shown(): Promise<Record<string, unknown>>;
 }
+const PRICED = {
+  number: '+12125550199',
+  current_conversion_revenue: 20,
+  current_conversion_duration: 60,
+  tier: 3,
+};
 const partnerOf = async (kind: 'buyer' | 'buyer_group', fields: object): Promise<Partner> => {
   const email = `partner${++made}@example.com`;
   const record = (
     await network('post', `${kind}s`, {
       name: 'Mine',
-      ...(kind === 'buyer' && { number: '+12125550199', current_conversion_revenue: 20, tier: 3 }),
+      ...(kind === 'buyer' && PRICED),
       ...fields,
     })
   )[kind];

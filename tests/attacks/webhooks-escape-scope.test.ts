@@ -46,7 +46,7 @@ describe('outgoing webhooks', () => {
     },
   );
 
-  test('of an own buyer send what the buyer paid for, without other buyers', async () => {
+  test('of an own buyer send what the buyer paid for, without other buyers and payouts', async () => {
     const scene = await attack.scene();
     const converted = await hook(scene.partner, {
       trigger_type: 'buyer_converted',
@@ -59,7 +59,10 @@ describe('outgoing webhooks', () => {
     const paid = await attack.take(scene, 'mine');
     await attack.settled();
     expect(converted.sent().map(({ data }) => data.conversion)).toMatchObject([
-      { call_id: paid, buyer_id: scene.mine },
+      { call_id: paid, buyer_id: scene.mine, revenue: 20, payout: null },
+    ]);
+    expect(converted.sent().map(({ data }) => data.call)).toMatchObject([
+      { revenue: 20, payout: null, traffic_source_converted: null },
     ]);
     expect(ended.sent().map(({ data }) => data.call.id)).toEqual([paid]);
     const seen = await scene.partner.api('get', `calls/${unpaid}`);

@@ -76,6 +76,7 @@ describe('the current conversion', () => {
   test('keeps to its minimum, maximum and increment', async () => {
     const { id } = await made({
       current_conversion_revenue: 20,
+      current_conversion_duration: 60,
       current_conversion_revenue_min: 10,
       current_conversion_revenue_max: 30,
       current_conversion_revenue_increment: 2.5,
@@ -104,6 +105,7 @@ describe('the current conversion', () => {
     const { id } = await made({
       name: 'Before',
       current_conversion_revenue: 20,
+      current_conversion_duration: 60,
       current_conversion_revenue_max: 30,
     });
     await put(id, {
@@ -117,6 +119,7 @@ describe('the current conversion', () => {
       tier: 1,
       attempt_daily_limit: null,
       current_conversion_revenue: 20,
+      current_conversion_duration: 60,
     });
   });
 });

@@ -109,7 +109,13 @@ test('an update names exactly the columns that changed, from what to what', asyn
     await api('post', 'buyers', { body: { name: 'Acme', tier: 2, buyer_conversions_schedule: [] } })
   ).body;
   await api('put', `buyers/${buyer.id}`, {
-    body: { paused: true, tier: 2, attempt_daily_limit: 5, current_conversion_revenue: 12.5 },
+    body: {
+      paused: true,
+      tier: 2,
+      attempt_daily_limit: 5,
+      current_conversion_revenue: 12.5,
+      current_conversion_duration: 30,
+    },
     headers: { 'X-Request-Id': 'r-1' },
   });
   const [last] = await entries({ client_request_id: 'r-1' });

@@ -4,7 +4,7 @@ import { CALLER } from '../support/sellers';
 type Fields = Record<string, unknown>;
 
 const here = endpoints();
-const { buyer, offer, endpoint, shop, send, ping, offerAt, idAt, suppressed } = here;
+const { record, buyer, offer, endpoint, shop, send, ping, offerAt, idAt, suppressed } = here;
 
 describe('a ping', () => {
   test('returns the buyers in order, their bids, and which one is reserved', async () => {
@@ -14,7 +14,12 @@ describe('a ping', () => {
     });
     const second = await buyer({ tier: 2, name: 'B', ...conversions(40, 90) });
     const first = await buyer({ tier: 1, name: 'A', user_buyer_id: 'a', ...conversions(25.5, 60) });
-    const pinged = await ping(await shop([second, first, await buyer({ paused: true })]));
+    const { id: traffic_source_id } = await record('traffic_sources', { name: 'Search' });
+    const payouts = [{ traffic_source_id, payout_type: 'percentage', amount: 50 }];
+    const buyer_ids = [second, first, await buyer({ paused: true })];
+    const sells = { offer_id: await offer({ buyer_ids, payouts }), traffic_source_id };
+    const { inbound_webhook } = await endpoint({ ...sells, show_buyer_names: true });
+    const pinged = await ping(inbound_webhook.vanity_uri);
     const uuid = pinged.try_all_buyers_ping_id;
     const expires_at = '2026-06-01T12:31:00.000Z';
     expect(pinged).toEqual({
@@ -27,7 +32,7 @@ describe('a ping', () => {
           buyer_id: first,
           user_buyer_id: 'a',
           name: 'A',
-          bid_price: 25.5,
+          bid_price: 12.75,
           bid_duration: 60,
           held: true,
           expires_at,
@@ -37,14 +42,14 @@ describe('a ping', () => {
           buyer_id: second,
           user_buyer_id: null,
           name: 'B',
-          bid_price: 40,
+          bid_price: 20,
           bid_duration: 90,
           held: false,
           expires_at,
         },
       ],
       try_all_buyers_ping_id: uuid,
-      bid_price: 40,
+      bid_price: 20,
       expires_at,
       metadata: { root: 'buyers' },
     });

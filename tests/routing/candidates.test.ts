@@ -43,6 +43,7 @@ test('all facts of a buyer and of its group', async () => {
     ...facts,
     buyer_suppression_ids: [list],
     current_conversion_revenue: 12.34,
+    current_conversion_duration: 0,
     business_hours_schedule,
   });
   const ring = {

@@ -90,6 +90,40 @@ describe('calls', () => {
     expect((await ok('get', `calls/${call.id}`)).call.outgoing_webhooks_count).toBe(7);
   });
 
+  test('conversion_returned has the conversion and the reason; of a payout alone, the call', async () => {
+    const id = await buyer();
+    const payouts = [{ traffic_source_id: null, payout_type: 'fixed', amount: 7 }];
+    const offer = await offerOf([id], { payouts });
+    const returned = await hook('conversion_returned', { owner_type: 'Offer', owner_id: offer });
+    const { id: traffic_source_id } = (await ok('post', 'traffic_sources', { name: 'Returned' }))
+      .traffic_source;
+    const call = await session(offer, { traffic_source_id });
+    await report(call.id, 'answered');
+    await report(call.id, 'completed', { duration: 9 });
+    await ok('post', `calls/${call.id}`, { offer_converted: false });
+    const [first] = await returned.payloads(1);
+    expect(first!.data).toMatchObject({
+      call: { id: call.id, revenue: 20, payout: 0 },
+      buyer: { id },
+    });
+    expect(first!.data).not.toHaveProperty('conversion');
+    const reason = { adjustment_reason: 'wrong number' };
+    for (let n = 0; n < 2; n++)
+      await ok('post', `calls/${call.id}`, { buyer_converted: false, ...reason });
+    const [, second] = await returned.payloads(2);
+    expect(second!.data).toMatchObject({
+      call: { id: call.id, revenue: 0, buyer_converted: false },
+      conversion: {
+        call_id: call.id,
+        buyer_id: id,
+        revenue: 20,
+        returned_at: expect.any(String),
+        return_reason: 'wrong number',
+      },
+    });
+    expect(returned.got()).toHaveLength(2);
+  });
+
   test('buyer_did_not_convert is of answered calls, not of missed ones', async () => {
     const id = await buyer();
     const offer = await offerOf([id]);

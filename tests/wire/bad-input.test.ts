@@ -159,6 +159,7 @@ test('the largest schedule that the contract allows is accepted', async () => {
   const conversions = Array.from({ length: 50 }, (_, n) => ({
     name: `c${n}`,
     revenue: n,
+    duration: 60,
     token_values: ['a:b'],
   }));
   const frames = Array.from({ length: 50 }, () => ({

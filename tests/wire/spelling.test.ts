@@ -50,9 +50,9 @@ describe('numbers', () => {
   );
   test('dollars have steps of 0.01, also where binary fractions are inexact', async () => {
     for (const amount of [0.29, 0.57, 1.13, 4.35, 1.1, 8.2])
-      expect((await made({ current_conversion_revenue: amount })).current_conversion_revenue).toBe(
-        amount,
-      );
+      expect(
+        await made({ current_conversion_revenue: amount, current_conversion_duration: 60 }),
+      ).toMatchObject({ current_conversion_revenue: amount });
     expect((await create({ current_conversion_revenue: 0.001 })).status).toBe(422);
   });
 });

@@ -1,4 +1,4 @@
-import { visible, visibleBuyer } from '../../db/access-scope';
+import { sidesJoin, visible, visibleBuyer } from '../../db/access-scope';
 import { sql, SqlText, statement } from '../../db/sql';
 import { TOTAL_DURATION } from '../columns';
 import { safeCell } from '../../db/projection-sql';
@@ -11,6 +11,8 @@ import { safeCell } from '../../db/projection-sql';
 
 const VISIBLE_CALL = new SqlText(visible('calls')!);
 const VISIBLE_BUYER = new SqlText(visibleBuyer('t.buyer_id'));
+/** Which sides of a call `t` a limited caller sees. */
+const SIDES = new SqlText(sidesJoin('calls'));
 const DURATION = new SqlText(TOTAL_DURATION);
 const SAFE_NAME = new SqlText(safeCell('g.name'));
 
@@ -34,6 +36,8 @@ const CALL_SUMS = sql`
         t.id, t.buyer_id, t.connected_at, t.buyer_converted, t.traffic_source_converted,
         t.revenue, t.payout, ${DURATION} AS duration, t.abandoned,
         ${IS_PERSON} AS by_person,
+        {scope_teams}::bigint[] IS NULL OR sides.sale AS is_sale,
+        {scope_teams}::bigint[] IS NULL OR sides.purchase AS is_purchase,
         CASE {category}::text
           WHEN 'buyer' THEN t.buyer_id
           WHEN 'offer' THEN t.offer_id
@@ -45,6 +49,7 @@ const CALL_SUMS = sql`
           WHEN 'hour' THEN date_trunc('hour', t.created_at, {zone}::text)
         END AS period
       FROM calls t
+      ${SIDES}
       WHERE t.company_id = {company_id}
         AND t.deleted_at IS NULL
         AND ({created_at_from}::timestamptz IS NULL
@@ -56,6 +61,11 @@ const CALL_SUMS = sql`
           OR t.traffic_source_id = {traffic_source_id}::bigint)
         AND ({scope_teams}::bigint[] IS NULL OR ${VISIBLE_CALL})
         AND ({scope_teams}::bigint[] IS NULL OR {buyer_id}::bigint IS NULL OR ${VISIBLE_BUYER})
+        AND (
+          {scope_teams}::bigint[] IS NULL
+          OR sides.purchase
+          OR {traffic_source_id}::bigint IS NULL AND {category}::text <> 'traffic_source'
+        )
     ),
     reasons AS (
       SELECT
@@ -75,9 +85,13 @@ const CALL_SUMS = sql`
       SELECT
         t.record_id, t.period, count(*) AS calls, 0 AS attempts,
         count(t.connected_at) AS connects,
-        count(*) FILTER (WHERE t.buyer_converted) AS conversions,
-        count(*) FILTER (WHERE t.traffic_source_converted) AS traffic_source_conversions,
-        sum(t.revenue) AS revenue, sum(t.payout) AS payout, sum(t.duration) AS duration,
+        count(*) FILTER (WHERE t.buyer_converted AND t.is_sale) AS conversions,
+        count(*) FILTER (WHERE t.traffic_source_converted AND t.is_purchase)
+          AS traffic_source_conversions,
+        sum(t.revenue) FILTER (WHERE t.is_sale) AS revenue,
+        sum(t.payout) FILTER (WHERE t.is_purchase) AS payout,
+        sum(t.revenue - t.payout) FILTER (WHERE t.is_sale AND t.is_purchase) AS profit,
+        sum(t.duration) AS duration,
         count(*) FILTER (WHERE t.by_person) AS by_person,
         count(*) FILTER (WHERE t.abandoned) AS abandoned,
         NULL::jsonb AS skip_reasons
@@ -87,13 +101,13 @@ const CALL_SUMS = sql`
       UNION ALL
       SELECT
         CASE {category}::text WHEN 'buyer' THEN t.buyer_id ELSE c.record_id END,
-        c.period, 0, count(*), 0, 0, 0, 0, 0, 0, 0, 0, NULL
+        c.period, 0, count(*), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL
       FROM selected c
       JOIN call_attempts t ON t.company_id = {company_id} AND t.call_id = c.id
       WHERE ${OF_BUYER}
       GROUP BY 1, 2
       UNION ALL
-      SELECT record_id, period, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, jsonb_object_agg(reason, n)
+      SELECT record_id, period, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, jsonb_object_agg(reason, n)
       FROM reasons
       GROUP BY 1, 2
     ),
@@ -103,7 +117,7 @@ const CALL_SUMS = sql`
         sum(connects) AS connects, sum(conversions) AS conversions,
         sum(traffic_source_conversions) AS traffic_source_conversions,
         coalesce(sum(revenue), 0) AS revenue, coalesce(sum(payout), 0) AS payout,
-        coalesce(sum(duration), 0) AS duration,
+        coalesce(sum(profit), 0) AS profit, coalesce(sum(duration), 0) AS duration,
         sum(by_person) AS by_person, sum(abandoned) AS abandoned,
         (array_agg(skip_reasons) FILTER (WHERE skip_reasons IS NOT NULL))[1] AS skip_reasons
       FROM parts
@@ -138,12 +152,14 @@ const CALL_FIGURES = sql`
         'calls', f.calls,
         'attempts', f.attempts,
         'connects', f.connects,
-        'conversions', f.conversions,
-        'traffic_source_conversions', f.traffic_source_conversions,
-        'revenue', f.revenue,
-        'payout', f.payout,
-        'profit', f.revenue - f.payout,
-        'epc', coalesce(round(f.revenue / nullif(f.calls, 0), 4), 0),
+        'conversions', CASE WHEN {sale}::boolean THEN f.conversions END,
+        'traffic_source_conversions',
+        CASE WHEN {purchase}::boolean THEN f.traffic_source_conversions END,
+        'revenue', CASE WHEN {sale}::boolean THEN f.revenue END,
+        'payout', CASE WHEN {purchase}::boolean THEN f.payout END,
+        'profit', CASE WHEN {sale}::boolean AND {purchase}::boolean THEN f.profit END,
+        'epc',
+        CASE WHEN {sale}::boolean THEN coalesce(round(f.revenue / nullif(f.calls, 0), 4), 0) END,
         'average_duration', coalesce(round(f.duration / nullif(f.calls, 0), 1), 0),
         'skip_reasons', coalesce(f.skip_reasons, '{}'),
         'answered_by_person', f.by_person,
@@ -164,6 +180,7 @@ export const CALL_REPORT = statement(
         coalesce(sum(traffic_source_conversions), 0) AS traffic_source_conversions,
         coalesce(sum(revenue), 0) AS revenue,
         coalesce(sum(payout), 0) AS payout,
+        coalesce(sum(profit), 0) AS profit,
         coalesce(sum(duration), 0) AS duration,
         coalesce(sum(by_person), 0) AS by_person,
         coalesce(sum(abandoned), 0) AS abandoned,
@@ -215,9 +232,15 @@ export const CALL_REPORT_CSV = statement(
         ELSE f.record_id::text
       END AS key,
       ${SAFE_NAME} AS name,
-      f.calls, f.attempts, f.connects, f.conversions, f.traffic_source_conversions, f.revenue,
-      f.payout, f.revenue - f.payout AS profit,
-      coalesce(round(f.revenue / nullif(f.calls, 0), 4), 0) AS epc,
+      f.calls, f.attempts, f.connects,
+      CASE WHEN {sale}::boolean THEN f.conversions END AS conversions,
+      CASE WHEN {purchase}::boolean THEN f.traffic_source_conversions END
+        AS traffic_source_conversions,
+      CASE WHEN {sale}::boolean THEN f.revenue END AS revenue,
+      CASE WHEN {purchase}::boolean THEN f.payout END AS payout,
+      CASE WHEN {sale}::boolean AND {purchase}::boolean THEN f.profit END AS profit,
+      CASE WHEN {sale}::boolean THEN coalesce(round(f.revenue / nullif(f.calls, 0), 4), 0) END
+        AS epc,
       coalesce(round(f.duration / nullif(f.calls, 0), 1), 0) AS average_duration,
       coalesce(f.skip_reasons, '{}') AS skip_reasons,
       f.by_person AS answered_by_person, f.abandoned,

@@ -50,8 +50,8 @@ export const READ_EDITABLE_CALL = statement(
       c.id::float8 AS id, c.uuid::text AS uuid, c.direction, c.status, c.carrier,
       c.carrier_call_id, c.lead_id::float8 AS lead_id, c.buyer_id::float8 AS buyer_id,
       a.buyer_group_id::float8 AS buyer_group_id, c.revenue::float8 AS revenue,
-      c.payout::float8 AS payout, c.buyer_converted, c.token_values, c.connected_at, c.ended_at,
-      c.answered_duration,
+      c.payout::float8 AS payout, c.buyer_converted, c.traffic_source_converted,
+      c.token_values, c.connected_at, c.ended_at, c.answered_duration,
       coalesce(
         (
           SELECT sum(v.revenue)
@@ -59,6 +59,7 @@ export const READ_EDITABLE_CALL = statement(
           WHERE v.company_id = c.company_id
             AND v.call_id = c.id
             AND v.buyer_id IS DISTINCT FROM c.buyer_id
+            AND v.returned_at IS NULL
         ),
         0
       )::float8 AS others_revenue
@@ -72,6 +73,7 @@ export const READ_EDITABLE_CALL = statement(
   status: string;
   carrier: string;
   buyer_converted: boolean;
+  traffic_source_converted: boolean;
   token_values: Record<string, unknown>;
 }>();
 
@@ -135,6 +137,7 @@ export const ADD_REVENUE = statement(
       WHERE company_id = {company_id}
         AND call_id = {call_id}::bigint
         AND buyer_id = {buyer_id}::bigint
+        AND returned_at IS NULL
     )
     UPDATE leads
     SET revenue = leads.revenue + {amount}::numeric, updated_at = {now}::timestamptz
@@ -163,6 +166,7 @@ export const ADD_PAYOUT = statement(
       WHERE company_id = {company_id}
         AND call_id = {call_id}::bigint
         AND buyer_id = {buyer_id}::bigint
+        AND returned_at IS NULL
     )
     UPDATE leads
     SET

@@ -25,14 +25,24 @@ export const READ_CONVERTIBLE_CALL = statement(
       a.buyer_group_id::float8 AS buyer_group_id,
       coalesce(o.payouts, '[]') AS payouts,
       coalesce(v.converted, false) AS converted,
-      (c.revenue - coalesce(v.revenue, 0))::float8 AS set_revenue
+      (c.revenue - coalesce(v.revenue, 0))::float8 AS set_revenue,
+      EXISTS (
+        SELECT
+        FROM conversions x
+        WHERE x.company_id = c.company_id AND x.call_id = c.id AND x.returned_at IS NOT NULL
+      ) AS is_returned,
+      EXISTS (
+        SELECT
+        FROM call_events e
+        WHERE e.company_id = c.company_id AND e.call_id = c.id AND e.event = 'payout_returned'
+      ) AS is_payout_returned
     FROM calls c
     LEFT JOIN LATERAL (
       SELECT
         bool_or(x.buyer_id = {buyer_id}::bigint) AS converted,
         sum(x.revenue) AS revenue
       FROM conversions x
-      WHERE x.company_id = c.company_id AND x.call_id = c.id
+      WHERE x.company_id = c.company_id AND x.call_id = c.id AND x.returned_at IS NULL
     ) v ON true
     LEFT JOIN call_attempts a
       ON a.company_id = c.company_id AND a.call_id = c.id AND a.buyer_id = {buyer_id}::bigint
@@ -52,6 +62,8 @@ export const READ_CONVERTIBLE_CALL = statement(
 ).returning<{
   token_values: Record<string, unknown>;
   traffic_source_converted: boolean;
+  is_returned: boolean;
+  is_payout_returned: boolean;
   payouts: PayoutTerms[];
 }>();
 
@@ -78,6 +90,7 @@ export const HAS_BUYER_PAID = statement(
         AND v.caller_number = {caller_number}::bigint
         AND v.buyer_id = {buyer_id}::bigint
         AND v.created_at > {now}::timestamptz - {seconds}::int * interval '1 second'
+        AND v.returned_at IS NULL
     ) AS has_paid`,
   { prepared: true },
 );
@@ -122,12 +135,13 @@ export const INSERT_CONVERSION = statement(
             SELECT sum(other.payout)
             FROM conversions other
             WHERE other.company_id = {company_id} AND other.call_id = c.id
+              AND other.returned_at IS NULL
           ),
           0
         )
       FROM calls c
       WHERE c.company_id = {company_id} AND c.id = {call_id}::bigint
-      ON CONFLICT (company_id, call_id, buyer_id) DO NOTHING
+      ON CONFLICT (company_id, call_id, buyer_id) WHERE returned_at IS NULL DO NOTHING
       RETURNING id
     ),
     call AS (

@@ -1,4 +1,4 @@
-import { visible, visibleBuyer } from '../../db/access-scope';
+import { sidesJoin, visible, visibleBuyer } from '../../db/access-scope';
 import { sql, SqlText, statement } from '../../db/sql';
 import { leadProjection } from '../../leads/columns';
 import { safeCell } from '../../db/projection-sql';
@@ -7,6 +7,10 @@ import { safeCell } from '../../db/projection-sql';
 
 const VISIBLE_LEAD = new SqlText(visible('leads')!);
 const VISIBLE_BUYER = new SqlText(visibleBuyer('t.buyer_id'));
+/** Which sides of a lead `t` a limited caller sees. */
+const SIDES = new SqlText(sidesJoin('leads'));
+const IS_SALE = sql`({scope_teams}::bigint[] IS NULL OR sides.sale)`;
+const IS_PURCHASE = sql`({scope_teams}::bigint[] IS NULL OR sides.purchase)`;
 /** SQL over the status of `t`. */
 const HUMAN_STATUS = new SqlText(leadProjection.columns.human_status);
 const SAFE_NAME = new SqlText(safeCell('g.name'));
@@ -28,11 +32,14 @@ const LEAD_SUMS = sql`
         count(*) FILTER (WHERE t.is_live) AS live,
         count(*) FILTER (WHERE t.contact_attempts > 0) AS contacted,
         count(t.connected_call_id) AS connected,
-        count(*) FILTER (WHERE t.buyer_converted) AS converted,
+        count(*) FILTER (WHERE t.buyer_converted AND ${IS_SALE}) AS converted,
         count(k.id) AS opted_out,
-        sum(t.revenue) AS revenue,
-        sum(t.payout) AS payout
+        coalesce(sum(t.revenue) FILTER (WHERE ${IS_SALE}), 0) AS revenue,
+        coalesce(sum(t.payout) FILTER (WHERE ${IS_PURCHASE}), 0) AS payout,
+        coalesce(sum(t.revenue - t.payout) FILTER (WHERE ${IS_SALE} AND ${IS_PURCHASE}), 0)
+          AS profit
       FROM leads t
+      ${SIDES}
       LEFT JOIN contacts k
         ON k.company_id = t.company_id AND k.caller_number = t.caller_number AND k.opt_out
       WHERE t.company_id = {company_id}
@@ -47,6 +54,10 @@ const LEAD_SUMS = sql`
         AND ({buyer_id}::bigint IS NULL OR t.buyer_id = {buyer_id}::bigint)
         AND ({scope_teams}::bigint[] IS NULL OR ${VISIBLE_LEAD})
         AND ({scope_teams}::bigint[] IS NULL OR {buyer_id}::bigint IS NULL OR ${VISIBLE_BUYER})
+        AND (
+          {traffic_source_id}::bigint IS NULL AND {category}::text <> 'traffic_source'
+          OR ${IS_PURCHASE}
+        )
       GROUP BY 1, 2, 3
     )`;
 
@@ -77,11 +88,11 @@ const LEAD_FIGURES = sql`
         'live', f.live,
         'contacted', f.contacted,
         'connected', f.connected,
-        'converted', f.converted,
+        'converted', CASE WHEN {sale}::boolean THEN f.converted END,
         'opted_out', f.opted_out,
-        'revenue', f.revenue,
-        'payout', f.payout,
-        'profit', f.revenue - f.payout`;
+        'revenue', CASE WHEN {sale}::boolean THEN f.revenue END,
+        'payout', CASE WHEN {purchase}::boolean THEN f.payout END,
+        'profit', CASE WHEN {sale}::boolean AND {purchase}::boolean THEN f.profit END`;
 
 /** The rows and their totals as JSON texts. */
 export const LEAD_REPORT = statement(
@@ -98,6 +109,7 @@ export const LEAD_REPORT = statement(
         coalesce(sum(opted_out), 0) AS opted_out,
         coalesce(sum(revenue), 0) AS revenue,
         coalesce(sum(payout), 0) AS payout,
+        coalesce(sum(profit), 0) AS profit,
         count(*)::int AS rows
       FROM sums
     ),
@@ -144,8 +156,12 @@ export const LEAD_REPORT_CSV = statement(
         ELSE f.record_id::text
       END AS key,
       ${SAFE_NAME} AS name,
-      f.leads, f.live, f.contacted, f.connected, f.converted, f.opted_out, f.revenue, f.payout,
-      f.revenue - f.payout AS profit
+      f.leads, f.live, f.contacted, f.connected,
+      CASE WHEN {sale}::boolean THEN f.converted END AS converted,
+      f.opted_out,
+      CASE WHEN {sale}::boolean THEN f.revenue END AS revenue,
+      CASE WHEN {purchase}::boolean THEN f.payout END AS payout,
+      CASE WHEN {sale}::boolean AND {purchase}::boolean THEN f.profit END AS profit
     FROM sums f, ${LEAD_NAME}
     ORDER BY f.record_id, f.period, f.status`,
   { prepared: false, search: true },

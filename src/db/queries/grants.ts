@@ -28,5 +28,20 @@ const GRANT_OFFER = statement(
   { prepared: false },
 );
 
+const GRANT_TRAFFIC_SOURCE = statement(
+  'db.grant_traffic_source',
+  sql`
+    INSERT INTO access_control_list_traffic_sources
+      (company_id, access_control_list_id, traffic_source_id)
+    SELECT {company_id}, team, {id} FROM unnest({scope_teams}::bigint[]) AS team
+  `,
+  { prepared: false },
+);
+
 /** Grants a record to teams, by its kind. */
-export const GRANT = { buyer: GRANT_BUYER, buyer_group: GRANT_BUYER_GROUP, offer: GRANT_OFFER };
+export const GRANT = {
+  buyer: GRANT_BUYER,
+  buyer_group: GRANT_BUYER_GROUP,
+  offer: GRANT_OFFER,
+  traffic_source: GRANT_TRAFFIC_SOURCE,
+};

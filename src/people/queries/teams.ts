@@ -19,6 +19,16 @@ export const FIND_USERS_TO_INVITE = statement(
   { prepared: false },
 );
 
+export const FIND_TEAMS_OF_SOURCE = statement(
+  'people.find_teams_of_source',
+  sql`
+    SELECT g.access_control_list_id::text AS id
+    FROM access_control_list_traffic_sources g
+    WHERE g.company_id = {company_id} AND g.traffic_source_id = {traffic_source_id}
+  `,
+  { prepared: false },
+);
+
 export const LOCK_TEAMS_OF_GROUP = statement(
   'people.lock_teams_of_group',
   sql`

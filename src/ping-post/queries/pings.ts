@@ -1,4 +1,5 @@
 import { sql, statement } from '../../db/sql';
+import type { PayoutTerms } from '../../routing/engine/payout';
 
 export const READ_ENDPOINT = statement(
   'ping_post.read_endpoint',
@@ -6,6 +7,7 @@ export const READ_ENDPOINT = statement(
     SELECT
       w.id::float8 AS id, w.offer_id::float8 AS offer_id,
       w.traffic_source_id::float8 AS traffic_source_id, w.hold_seconds, w.max_open_holds,
+      w.show_buyer_names,
       w.paused OR w.maker_user_id IS NOT NULL AND NOT maker_has_offer(
         w.company_id, w.maker_user_id, w.maker_team_ids,
         '{inbound_webhooks:create,inbound_webhooks:update}', w.offer_id
@@ -14,7 +16,7 @@ export const READ_ENDPOINT = statement(
     FROM inbound_webhooks w
     WHERE w.company_id = {company_id} AND w.id = {id}::bigint AND w.deleted_at IS NULL`,
   { prepared: true, nullable: ['traffic_source_id', 'maker_user_id'] },
-).returning<{ paused: boolean; maker_team_ids: string[] }>();
+).returning<{ paused: boolean; show_buyer_names: boolean; maker_team_ids: string[] }>();
 
 export const INSERT_PING = statement(
   'ping_post.insert_ping',
@@ -69,9 +71,13 @@ export const LOAD_BIDS = statement(
   sql`
     SELECT
       b.id::float8 AS buyer_id, b.user_buyer_id, b.name, b.number,
-      coalesce(conversion.revenue, 0)::float8 AS bid_price,
+      conversion.revenue::float8 AS revenue,
       CASE WHEN conversion.conversion_type = 'duration' THEN conversion.duration END
-        AS bid_duration
+        AS duration,
+      coalesce(
+        (SELECT o.payouts FROM offers o WHERE o.company_id = {company_id} AND o.id = {offer_id}::bigint),
+        '[]'
+      ) AS payouts
     FROM buyers b
     JOIN call_limits l ON l.company_id = b.company_id AND l.buyer_id = b.id
     LEFT JOIN LATERAL (
@@ -84,8 +90,8 @@ export const LOAD_BIDS = statement(
       LIMIT 1
     ) conversion ON true
     WHERE b.company_id = {company_id} AND b.id = ANY({buyer_ids}::bigint[])`,
-  { prepared: true, nullable: ['bid_duration'] },
-);
+  { prepared: true, nullable: ['revenue', 'duration'] },
+).returning<{ payouts: PayoutTerms[] }>();
 
 /** A number of the offer, the traffic source's own first; else one that belongs to no offer. */
 export const FIND_FORWARDING_NUMBER = statement(

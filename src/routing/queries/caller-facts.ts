@@ -154,6 +154,7 @@ export const CALL_FACTS = statement(
             LIMIT 1
           ) current
           WHERE v.company_id = {company_id} AND v.caller_number = {number}::bigint
+            AND v.returned_at IS NULL
           GROUP BY v.buyer_id, current.duplicate_timeframe
         ) payment
         WHERE payment.pays_again_at > {now}::timestamptz

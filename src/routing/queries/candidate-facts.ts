@@ -89,6 +89,7 @@ export const EARNINGS_PER_CALL = sql`
   FROM call_attempts a
   LEFT JOIN conversions v
     ON v.company_id = a.company_id AND v.call_id = a.call_id AND v.buyer_id = a.buyer_id
+    AND v.returned_at IS NULL
   WHERE a.company_id = b.company_id AND a.buyer_id = b.id
     AND a.created_at > {now}::timestamptz - coalesce(b.epc_timeframe, 24) * interval '1 hour'
 `;

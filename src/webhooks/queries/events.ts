@@ -86,7 +86,9 @@ export const READ_EVENTS = statement(
           'id', v.id, 'uuid', v.uuid,
           'created_at', to_char(v.created_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"'),
           'call_id', v.call_id, 'buyer_id', v.buyer_id, 'name', v.name,
-          'revenue', v.revenue, 'payout', v.payout
+          'revenue', v.revenue, 'payout', v.payout,
+          'returned_at', to_char(v.returned_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"'),
+          'return_reason', v.return_reason
         )::text
       END AS conversion,
       CASE

@@ -85,6 +85,7 @@ export const PAST_CALLS = statement(
         FROM call_attempts a
         LEFT JOIN conversions v
           ON v.company_id = a.company_id AND v.call_id = a.call_id AND v.buyer_id = a.buyer_id
+          AND v.returned_at IS NULL
         WHERE a.company_id = c.company_id AND a.call_id = c.id
       ), '[]') AS attempts,
       CASE WHEN {history}::boolean THEN (
@@ -154,6 +155,7 @@ export const OBSERVED_ATTEMPTS = statement(
     JOIN call_attempts a ON a.company_id = c.company_id AND a.call_id = c.id
     LEFT JOIN conversions v
       ON v.company_id = a.company_id AND v.call_id = a.call_id AND v.buyer_id = a.buyer_id
+      AND v.returned_at IS NULL
     WHERE a.connected_at IS NOT NULL
       OR a.status IN ('no_answer', 'busy', 'failed', 'declined')
     GROUP BY 1
@@ -251,6 +253,7 @@ export const CALLERS = statement(
           FROM conversions v
           WHERE v.company_id = {company_id} AND v.caller_number = ANY({numbers}::bigint[])
             AND v.buyer_id = ANY({buyer_ids}::bigint[]) AND v.created_at < {from}::timestamptz
+            AND v.returned_at IS NULL
           GROUP BY 1, 2
         ) p
       ), '[]') AS paid

@@ -58,6 +58,7 @@ export const CAPS_AND_USE = statement(
       FROM attempts a
       JOIN conversions v
         ON v.company_id = a.company_id AND v.call_id = a.call_id AND v.buyer_id = a.buyer_id
+        AND v.returned_at IS NULL
       WHERE v.created_at < {from}::timestamptz
       UNION ALL
       SELECT a.buyer_id, a.buyer_group_id, c.ended_at, 0, 0, 0, 0, 0, -c.payout

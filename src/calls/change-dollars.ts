@@ -1,0 +1,108 @@
+import type { Db } from '../db/tenant';
+import { HttpProblem } from '../errors';
+import { cents } from '../routing/engine/payout';
+import { addPayout, addRevenue, floorUsedDollars } from './change-call';
+import { addUsage } from './convert-call';
+import type { EditableCall } from './editable-call';
+import { recordEvent } from './record-call';
+import { reasonIn } from './return-conversion';
+
+/** What a request says that a call comes to, in dollars. */
+export interface Amounts {
+  revenue?: number | undefined;
+  add_revenue?: number | undefined;
+  payout?: number | undefined;
+  add_payout?: number | undefined;
+  offer_converted?: boolean | undefined;
+  adjustment_reason?: string | null | undefined;
+}
+
+/** Throws 422 for an amount that is given together with what is added to it. */
+export function requireOneOfEach(amounts: Amounts): void {
+  for (const name of ['revenue', 'payout'] as const)
+    if (amounts[name] !== undefined && amounts[`add_${name}`] !== undefined)
+      throw HttpProblem.field(
+        `add_${name}`,
+        'conflicting_fields',
+        `must not be given together with ${name}`,
+      );
+}
+
+const inDollars = (amount: number): string => `$${amount.toFixed(2)}`;
+
+/** Sets what the source of a locked call is paid. Returns whether that has changed. */
+export async function setPayout(
+  db: Db,
+  call: EditableCall,
+  { payout, add_payout = 0, offer_converted, adjustment_reason }: Amounts,
+  now: Date,
+): Promise<boolean> {
+  const target = payout ?? cents(call.payout + add_payout);
+  const amount = cents(target - call.payout);
+  const converts = offer_converted === true && payout !== undefined;
+  if (amount === 0 && (!converts || call.traffic_source_converted)) return false;
+  if (target < 0)
+    throw HttpProblem.field(
+      'add_payout',
+      'invalid_value',
+      'must leave the payout of the call at $0.00 or above',
+    );
+  const { id: call_id, buyer_id } = call;
+  await addDollars(db, call, { earned_revenue: -amount }, now);
+  await addPayout(db, { call_id, buyer_id, amount, converts, now });
+  await recordEvent(db, {
+    call_id,
+    event: 'payout_changed',
+    message: `the traffic source is paid ${inDollars(target)}, before ${inDollars(call.payout)}`,
+    details: { from: call.payout, to: target, ...reasonIn(adjustment_reason) },
+    now,
+  });
+  return true;
+}
+
+/** Sets what the buyer of a locked call pays. Returns whether that has changed. */
+export async function setRevenue(
+  db: Db,
+  call: EditableCall,
+  { revenue, add_revenue = 0, adjustment_reason }: Amounts,
+  now: Date,
+): Promise<boolean> {
+  const target = revenue ?? cents(call.revenue + add_revenue);
+  const amount = cents(target - call.revenue);
+  if (amount === 0) return false;
+  const { id: call_id, buyer_id, others_revenue: least } = call;
+  if (target < least) {
+    const why = least > 0 ? `: other buyers pay ${inDollars(least)} for the call` : '';
+    throw HttpProblem.field(
+      revenue === undefined ? 'add_revenue' : 'revenue',
+      'invalid_value',
+      `must leave the revenue of the call at ${inDollars(least)} or above${why}`,
+    );
+  }
+  await addDollars(db, call, { revenue: amount, earned_revenue: amount }, now);
+  await addRevenue(db, { call_id, buyer_id, amount, now });
+  await recordEvent(db, {
+    call_id,
+    event: 'revenue_changed',
+    message: `the buyer pays ${inDollars(target)}, before ${inDollars(call.revenue)}`,
+    buyer_id,
+    details: { from: call.revenue, to: target, ...reasonIn(adjustment_reason) },
+    now,
+  });
+  return true;
+}
+
+/**
+ * Counts dollars for the caps of the buyer, if the call had one. Caps are locked before the lead,
+ * as in converting a call.
+ */
+async function addDollars(
+  db: Db,
+  { buyer_id, buyer_group_id }: EditableCall,
+  usage: { revenue?: number; earned_revenue: number },
+  now: Date,
+): Promise<void> {
+  if (buyer_id === null) return;
+  await addUsage(db, { buyer_id, buyer_group_id }, { usage, now });
+  if (usage.earned_revenue < 0) await floorUsedDollars(db, { buyer_id, buyer_group_id });
+}

@@ -1,0 +1,204 @@
+import { sql, statement } from '../../db/sql';
+
+/** The conversions of a call that were not returned, and the groups that their buyers are of. */
+export const READ_CONVERSIONS = statement(
+  'calls.read_conversions',
+  sql`
+    SELECT
+      v.id::text AS id, v.buyer_id::float8 AS buyer_id,
+      a.buyer_group_id::float8 AS buyer_group_id, v.created_at AS converted_at,
+      v.revenue::float8 AS revenue
+    FROM conversions v
+    LEFT JOIN call_attempts a
+      ON a.company_id = v.company_id AND a.call_id = v.call_id AND a.buyer_id = v.buyer_id
+    WHERE v.company_id = {company_id} AND v.call_id = {call_id}::bigint AND v.returned_at IS NULL
+    ORDER BY v.id`,
+  { prepared: true, nullable: ['buyer_group_id'] },
+).returning<{ converted_at: Date }>();
+
+/** What was counted for a call, and when; since what was returned of it before. */
+export const READ_AMOUNTS = statement(
+  'calls.read_amounts',
+  sql`
+    SELECT
+      e.event, e.buyer_id::float8 AS buyer_id, e.created_at,
+      coalesce((e.details->>'to')::float8 - (e.details->>'from')::float8, 0) AS amount
+    FROM call_events e
+    WHERE e.company_id = {company_id}
+      AND e.call_id = {call_id}::bigint
+      AND (
+        e.event = 'revenue_changed' AND NOT EXISTS (
+          SELECT
+          FROM call_events r
+          WHERE r.company_id = e.company_id AND r.call_id = e.call_id AND r.id > e.id
+            AND r.event = 'conversion_returned' AND r.buyer_id = e.buyer_id
+        )
+        OR e.event IN ('payout', 'payout_changed') AND NOT EXISTS (
+          SELECT
+          FROM call_events r
+          WHERE r.company_id = e.company_id AND r.call_id = e.call_id AND r.id > e.id
+            AND r.event = 'payout_returned'
+        )
+      )
+    ORDER BY e.id`,
+  { prepared: true, nullable: ['buyer_id'] },
+);
+
+/**
+ * Takes amounts back from the caps of buyers and groups: from each window that still runs and in
+ * which they were counted. Caps are locked in the order in which calls reserve them: groups by id,
+ * then buyers by id.
+ */
+export const TAKE_BACK = statement(
+  'calls.take_back',
+  sql`
+    WITH counted AS (
+      SELECT *
+      FROM jsonb_to_recordset({counted}::jsonb) AS x(
+        buyer_id bigint, buyer_group_id bigint, at timestamptz,
+        conversions int, revenue numeric, earned_revenue numeric
+      )
+    ),
+    locked AS (
+      SELECT
+        l.id, l.buyer_id, l.buyer_group_id,
+        coalesce(l.totals_reset_at, '-infinity') AS totals_reset_at,
+        CASE WHEN l.hourly_resets_at > {now}::timestamptz
+          THEN l.hourly_resets_at - interval '1 hour'
+        END AS hour,
+        CASE WHEN l.daily_resets_at > {now}::timestamptz
+          THEN ((l.daily_resets_at AT TIME ZONE l.zone) - interval '1 day') AT TIME ZONE l.zone
+        END AS day,
+        CASE WHEN l.monthly_resets_at > {now}::timestamptz
+          THEN ((l.monthly_resets_at AT TIME ZONE l.zone) - interval '1 month') AT TIME ZONE l.zone
+        END AS month
+      FROM call_limits l
+      WHERE l.company_id = {company_id}
+        AND (
+          l.buyer_id IN (SELECT buyer_id FROM counted)
+          OR l.buyer_group_id IN (SELECT buyer_group_id FROM counted)
+        )
+      ORDER BY (l.buyer_group_id IS NULL), l.buyer_group_id, l.buyer_id
+      FOR NO KEY UPDATE
+    ),
+    parts AS (
+      SELECT
+        k.id, x.conversions, x.revenue, x.earned_revenue,
+        x.at > k.totals_reset_at AS in_total,
+        coalesce(x.at >= k.month, false) AS in_month,
+        coalesce(x.at >= k.day, false) AS in_day,
+        coalesce(x.at >= k.hour, false) AS in_hour
+      FROM locked k
+      JOIN counted x ON x.buyer_id = k.buyer_id OR x.buyer_group_id = k.buyer_group_id
+    ),
+    sums AS (
+      SELECT
+        p.id,
+        coalesce(sum(p.conversions) FILTER (WHERE p.in_total), 0)::int AS total_conversions,
+        coalesce(sum(p.conversions) FILTER (WHERE p.in_month), 0)::int AS month_conversions,
+        coalesce(sum(p.conversions) FILTER (WHERE p.in_day), 0)::int AS day_conversions,
+        coalesce(sum(p.conversions) FILTER (WHERE p.in_hour), 0)::int AS hour_conversions,
+        coalesce(sum(p.revenue) FILTER (WHERE p.in_total), 0) AS total_revenue,
+        coalesce(sum(p.revenue) FILTER (WHERE p.in_month), 0) AS month_revenue,
+        coalesce(sum(p.revenue) FILTER (WHERE p.in_day), 0) AS day_revenue,
+        coalesce(sum(p.revenue) FILTER (WHERE p.in_hour), 0) AS hour_revenue,
+        coalesce(sum(p.earned_revenue) FILTER (WHERE p.in_total), 0) AS total_earned,
+        coalesce(sum(p.earned_revenue) FILTER (WHERE p.in_month), 0) AS month_earned,
+        coalesce(sum(p.earned_revenue) FILTER (WHERE p.in_day), 0) AS day_earned,
+        coalesce(sum(p.earned_revenue) FILTER (WHERE p.in_hour), 0) AS hour_earned
+      FROM parts p
+      GROUP BY p.id
+    )
+    UPDATE call_limits l
+    SET
+      buyer_conversion_total_used =
+        greatest(0, l.buyer_conversion_total_used - s.total_conversions),
+      buyer_conversion_monthly_used =
+        greatest(0, l.buyer_conversion_monthly_used - s.month_conversions),
+      buyer_conversion_daily_used = greatest(0, l.buyer_conversion_daily_used - s.day_conversions),
+      buyer_conversion_hourly_used =
+        greatest(0, l.buyer_conversion_hourly_used - s.hour_conversions),
+      revenue_total_used = greatest(0, l.revenue_total_used - s.total_revenue),
+      revenue_monthly_used = greatest(0, l.revenue_monthly_used - s.month_revenue),
+      revenue_daily_used = greatest(0, l.revenue_daily_used - s.day_revenue),
+      revenue_hourly_used = greatest(0, l.revenue_hourly_used - s.hour_revenue),
+      earned_revenue_total_used = l.earned_revenue_total_used - s.total_earned,
+      earned_revenue_monthly_used = l.earned_revenue_monthly_used - s.month_earned,
+      earned_revenue_daily_used = l.earned_revenue_daily_used - s.day_earned,
+      earned_revenue_hourly_used = l.earned_revenue_hourly_used - s.hour_earned
+    FROM sums s
+    WHERE l.company_id = {company_id} AND l.id = s.id`,
+  { prepared: true },
+);
+
+/** A lead has converted while another of its calls has. */
+export const RETURN_CONVERSIONS = statement(
+  'calls.return_conversions',
+  sql`
+    WITH returned AS (
+      UPDATE conversions
+      SET returned_at = {now}::timestamptz, return_reason = {reason}
+      WHERE company_id = {company_id} AND id = ANY({conversion_ids}::bigint[])
+    ),
+    call AS (
+      UPDATE calls
+      SET
+        buyer_converted = false,
+        revenue = revenue - {revenue}::numeric,
+        buyer_revenue = buyer_revenue - {revenue}::numeric,
+        updated_at = {now}::timestamptz,
+        user_updated_at = {now}::timestamptz
+      WHERE company_id = {company_id} AND id = {call_id}::bigint
+      RETURNING lead_id
+    )
+    UPDATE leads
+    SET
+      revenue = leads.revenue - {revenue}::numeric,
+      buyer_converted = EXISTS (
+        SELECT
+        FROM calls other
+        WHERE other.company_id = {company_id}
+          AND other.lead_id = leads.id
+          AND other.id <> {call_id}::bigint
+          AND other.buyer_converted
+      ),
+      updated_at = {now}::timestamptz
+    FROM call
+    WHERE leads.company_id = {company_id} AND leads.id = call.lead_id`,
+  { prepared: true },
+);
+
+export const RETURN_PAYOUT = statement(
+  'calls.return_payout',
+  sql`
+    WITH unpaid AS (
+      UPDATE conversions
+      SET payout = 0
+      WHERE company_id = {company_id} AND call_id = {call_id}::bigint AND returned_at IS NULL
+    ),
+    call AS (
+      UPDATE calls
+      SET
+        traffic_source_converted = false,
+        payout = payout - {payout}::numeric,
+        updated_at = {now}::timestamptz,
+        user_updated_at = {now}::timestamptz
+      WHERE company_id = {company_id} AND id = {call_id}::bigint
+      RETURNING lead_id
+    )
+    UPDATE leads
+    SET
+      payout = leads.payout - {payout}::numeric,
+      offer_converted = EXISTS (
+        SELECT
+        FROM calls other
+        WHERE other.company_id = {company_id}
+          AND other.lead_id = leads.id
+          AND other.id <> {call_id}::bigint
+          AND other.traffic_source_converted
+      ),
+      updated_at = {now}::timestamptz
+    FROM call
+    WHERE leads.company_id = {company_id} AND leads.id = call.lead_id`,
+  { prepared: true },
+);
