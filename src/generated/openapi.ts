@@ -341,7 +341,7 @@ export interface paths {
         put?: never;
         /**
          * Add values to a value list
-         * @description Up to 100,000 values, or a CSV file. Values that the list has already are accepted but not added again.
+         * @description Up to 10,000 values, or a CSV file of up to a million. Values that the list has already are accepted but not added again.
          */
         post: operations["addToValueList"];
         delete?: never;
@@ -364,7 +364,7 @@ export interface paths {
         put?: never;
         /**
          * Remove values from a value list
-         * @description Up to 100,000 values, or a CSV file. Values that the list does not have are accepted and change nothing.
+         * @description Up to 10,000 values, or a CSV file of up to a million. Values that the list does not have are accepted and change nothing.
          */
         post: operations["removeFromValueList"];
         delete?: never;

@@ -27,6 +27,7 @@ const AT_ONCE = new Set([
   'createAgentMessage',
   'createWebhookManualFire', // sends at once, with what the webhook may show
   'createAccessToken', // a token of a user gives what the user's teams allow at the time
+  'createValueList',
 ]);
 
 interface Acting {

@@ -21,7 +21,7 @@ describe('columns', () => {
       'schedule_action_id',
     ]);
     expect((await api('calls.csv')).text.split('\n')[0]).toBe(NAMES.join(','));
-    expect(NAMES.slice(-13)).toEqual([
+    expect(NAMES.slice(-15)).toEqual([
       'hangup_cause',
       'lead_id',
       'answered_at',
@@ -31,6 +31,8 @@ describe('columns', () => {
       'error_code',
       'error_message',
       'sandbox',
+      'caller_state',
+      'caller_zip',
       'answered_by',
       'machine_action',
       'machine_message',

@@ -252,8 +252,9 @@ export function twimlCaller(world: World, time: Time) {
       base: Record<string, string>;
     }): Promise<boolean> => {
       if (!noun.attributes.url) return true;
-      const [gather] = (await send(noun.attributes.url, { ...base, CallStatus: 'in-progress' }))
-        .children;
+      const heard = await send(noun.attributes.url, { ...base, CallStatus: 'in-progress' });
+      // Tones are played before anything else.
+      const [gather] = heard.children.filter(({ name }) => name !== 'Play');
       if (gather?.name !== 'Gather') return !gather;
       played.asked.push(...gather.children.map(({ text }) => text));
       if (script.key === null && gather.attributes.actionOnEmptyResult !== 'true') return false;

@@ -97,7 +97,7 @@ describe('a call from a carrier', () => {
     ]);
   });
 
-  test('goes to a SIP buyer, and is recorded if one of the dialed buyers wants it', async () => {
+  test('goes to a SIP buyer, which hears its tones, and is recorded if the buyer wants it', async () => {
     const one = await on.buyer({
       number: 'sip:ada@pbx.example.com;transport=tcp',
       record_calls: true,
