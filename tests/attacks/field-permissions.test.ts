@@ -173,7 +173,10 @@ const FREE: Record<string, string[]> = {
     'external_record_id',
     ...['requested_number', 'country', 'toll_free', 'prefix'], // of the purchase
   ],
-  calls: ['post_call_tokens', 'data', 'hang_up', 'id', 'digits'],
+  calls: [
+    ...['post_call_tokens', 'data', 'hang_up', 'id', 'digits'],
+    ...['disposition_key', 'disposition_notes', 'quality_assurance_name', 'agent_id'],
+  ],
 };
 /** For superusers and key pairs alone: src/people/change-teams.ts refuses them by name. */
 const OF_TEAMS = [
