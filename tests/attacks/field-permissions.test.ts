@@ -176,6 +176,7 @@ const FREE: Record<string, string[]> = {
   calls: [
     ...['post_call_tokens', 'data', 'hang_up', 'id', 'digits'],
     ...['adjustment_reason', 'description'],
+    ...['disposition_key', 'disposition_notes', 'quality_assurance_name', 'agent_id'],
   ],
 };
 /** For superusers and key pairs alone: src/people/change-teams.ts refuses them by name. */

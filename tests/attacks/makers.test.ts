@@ -23,6 +23,7 @@ const AT_ONCE = new Set([
   'createSchedule', // acts by its actions
   'createCallCenter',
   'createAgentStatus',
+  'createDisposition',
   'createAgent',
   'createAgentMessage',
   'createWebhookManualFire', // sends at once, with what the webhook may show
