@@ -81,6 +81,7 @@ async function handleAnswer(
     if (!is_repeated) await endForMachine(tx, call, answered_by, now);
     return { kind: 'hang_up' };
   }
+  if (!routed && call.ended_at !== null) return { kind: 'hang_up' };
   if (!routed)
     return { kind: 'connect', from: call.number_called!, connect_to: connect_to!, timeout_seconds };
   const check = is_repeated ? undefined : await routePerson(tx, call.uuid, answer, now);
@@ -115,13 +116,14 @@ async function endForMachine(
 async function routePerson(
   db: Statements,
   uuid: string,
-  { vetoes, answered_at }: Answer,
+  { vetoes, answered_at, answered_by }: Answer,
   now: Date,
 ): Promise<PreDialCheckRequired | undefined> {
   const call = await readCall(db, uuid);
   const { caller_number, token_values: tokens } = call;
   const source = { offer_id: String(call.offer_id) };
-  const is_late = now.getTime() - answered_at.getTime() > ABANDONED_AFTER_MS;
+  const is_person = answered_by !== 'machine' && answered_by !== 'fax';
+  const is_late = is_person && now.getTime() - answered_at.getTime() > ABANDONED_AFTER_MS;
   const found = is_late ? undefined : await loadRouting(db, { source, number: caller_number, now });
   if (!found) {
     await abandon(db, call, is_late, now);

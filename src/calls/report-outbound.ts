@@ -9,7 +9,8 @@ import { lockCall } from './read-call';
 /**
  * Records what a carrier reports of an outbound call that is routed, or for which machines are
  * detected. Returns false for any other call. Reports may come twice, late, and before the call was
- * recorded. `is_locked`: by the caller, who has the call from its carrier already. Locks the call, then caps; the lead is written later, by leads/apply-calls.ts.
+ * recorded. Locks the call, then caps; the lead is written later, by leads/apply-calls.ts.
+ * `is_locked`: the caller has locked the call, which was placed before.
  */
 export async function reportOutbound(
   db: Db,

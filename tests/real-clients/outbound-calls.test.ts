@@ -266,6 +266,17 @@ describe('an answering machine', () => {
     expect(await calls(other.lead)).toMatchObject([{ answered_by: 'machine', buyer_id: acme }]);
   });
 
+  test('for which no buyer is found is not an abandoned person', async () => {
+    const made = await shop([await buyer({ number: BUSY })], {
+      actions: [{ ...ROUTED, machine_action: 'connect' }],
+      lead: { caller_id: MACHINE },
+    });
+    await run();
+    expect(await calls(made.lead)).toMatchObject([
+      { status: 'completed', answered_by: 'machine', abandoned: false, attempts_count: 1 },
+    ]);
+  });
+
   test('is detected for a fixed destination when the action asks for it', async () => {
     const fixed = { ...ROUTED, connect_to: '+13105550199', machine_action: 'hang_up' };
     const machine = await shop([], { actions: [fixed], lead: { caller_id: MACHINE } });

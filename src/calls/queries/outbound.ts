@@ -97,7 +97,8 @@ export const END_OUTBOUND = statement(
         updated_at = {now}::timestamptz,
         hangup_cause = coalesce({hangup_cause}, hangup_cause),
         fallback = {fallback},
-        abandoned = {abandoned}::boolean
+        abandoned =
+          {abandoned}::boolean AND coalesce(answered_by, '') NOT IN ('machine', 'fax')
       WHERE company_id = {company_id} AND id = {call_id}::bigint
       RETURNING id, lead_id
     ),

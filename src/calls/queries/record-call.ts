@@ -107,7 +107,8 @@ export const RECORD_ROUND = statement(
         hangup_cause = {hangup_cause},
         ended_at = {ended_at}::timestamptz,
         round = {round}::int,
-        abandoned = abandoned OR {abandoned}::boolean,
+        abandoned = abandoned
+          OR ({abandoned}::boolean AND coalesce(answered_by, '') NOT IN ('machine', 'fax')),
         updated_at = {now}::timestamptz,
         buyer_id = coalesce({buyer_id}::bigint, buyer_id),
         connect_to = coalesce({connect_to}, connect_to),
