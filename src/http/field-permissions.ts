@@ -77,6 +77,10 @@ interface Protected {
   is_power: boolean;
 }
 
+/** Whether a text that may also be a flag says no: it asks for nothing. */
+const isFlagNotSet = ({ 'x-accepts': accepts = [] }: Schema, value: unknown): boolean =>
+  accepts.includes('boolean') && /^(|0|false|no|off)$/i.test(String(value ?? '').trim());
+
 /** The fields with x-field-permission that a value has, at any depth, also where they are blank. */
 function protectedIn(schema: Schema, value: unknown, prefix = '', depth = 0): Protected[] {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
@@ -89,7 +93,7 @@ function protectedIn(schema: Schema, value: unknown, prefix = '', depth = 0): Pr
   const { properties } = facets(schema);
   return Object.entries(value).flatMap(([name, inner]) => {
     const property = properties[name];
-    if (!property) return [];
+    if (!property || isFlagNotSet(property, inner)) return [];
     const field = prefix + name;
     const {
       'x-field-permission': permission,

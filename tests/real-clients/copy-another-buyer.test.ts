@@ -69,6 +69,16 @@ describe('copy_another_buyer is a flag', () => {
   });
 });
 
+test('asks for the permissions of what it copies only where it copies', async () => {
+  const auth = await world.credentials(world.company, ['buyers:create']);
+  const status = async (body: object) =>
+    (await world.company.api('post', 'buyers', { body, auth })).status;
+  expect(await status({ name: 'Own', copy_another_buyer: false })).toBe(201);
+  expect(await status({ name: 'Own', copy_another_buyer: '' })).toBe(201);
+  expect(await status({ copy_another_buyer: source.id })).toBe(422);
+  expect(await status({ copy_another_buyer: true, copy_buyer_id: source.id })).toBe(422);
+});
+
 test('a bare id, uuid or user id still names the buyer to copy', async () => {
   for (const copy_another_buyer of [
     source.id,
