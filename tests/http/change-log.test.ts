@@ -103,19 +103,13 @@ describe('derived from the contract', () => {
   });
 });
 
+const PAID = { current_conversion_revenue: 12.5, current_conversion_duration: 30 };
+
 test('an update names exactly the columns that changed, from what to what', async () => {
   const { api } = world.company;
-  const { buyer } = (
-    await api('post', 'buyers', { body: { name: 'Acme', tier: 2, buyer_conversions_schedule: [] } })
-  ).body;
+  const { buyer } = (await api('post', 'buyers', { body: { name: 'Acme', tier: 2 } })).body;
   await api('put', `buyers/${buyer.id}`, {
-    body: {
-      paused: true,
-      tier: 2,
-      attempt_daily_limit: 5,
-      current_conversion_revenue: 12.5,
-      current_conversion_duration: 30,
-    },
+    body: { paused: true, tier: 2, attempt_daily_limit: 5, ...PAID },
     headers: { 'X-Request-Id': 'r-1' },
   });
   const [last] = await entries({ client_request_id: 'r-1' });
