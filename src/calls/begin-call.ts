@@ -3,7 +3,6 @@ import { uuidv7 } from '../db/uuid';
 import { maxLegsOf } from '../carriers/carrier';
 import { countryOf } from '../phone/area-codes';
 import { unknownReferences } from '../db/records';
-import { isSourcePaused } from '../offers/is-source-paused';
 import { loadRouting, sourceOf } from '../routing/load-routing';
 import {
   checkedTransaction,
@@ -64,12 +63,11 @@ export async function beginCall(
   const { carrier, call_sid, offer_id, caller_number, vetoes } = incoming;
   const known = call_sid === null ? undefined : await findCall(db, carrier, call_sid);
   if (known) return begunBefore(db, known);
-  const [found, reservation, source_paused] = await Promise.all([
+  const [found, reservation] = await Promise.all([
     loadRouting(db, { source: sourceOf(incoming), number: caller_number, now }),
     caller_number === null || offer_id === null
       ? undefined
       : findReservation(db, { offer_id, caller_number, now }),
-    isSourcePaused(db, incoming.traffic_source_id),
   ]);
   if (!found) throw unknownReferences('offer_id', [String(offer_id)]);
   const { facts, candidates, webhooks } = found;
@@ -84,7 +82,7 @@ export async function beginCall(
     tried: new Set(),
     vetoes,
     // What a seller has reserved is connected: the seller was promised that.
-    source_paused: source_paused && !reservation,
+    is_accepted: reservation !== undefined,
   });
   const events = [{ event: 'started', details: { lead_id: call.lead_id } }];
   const routing = { facts, candidates, webhooks, vetoes, asked, reservation, events };

@@ -285,6 +285,7 @@ async function routeAgain(
       max_legs: maxLegsOf(call.carrier),
       tried,
       vetoes,
+      is_accepted: true,
     }),
   });
 }

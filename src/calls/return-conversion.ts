@@ -7,6 +7,7 @@ import {
   RETURN_CONVERSIONS,
   RETURN_PAYOUT,
   TAKE_BACK,
+  UNCONVERT_LEAD,
 } from './queries/return-conversion';
 import { recordEvent } from './record-call';
 
@@ -119,6 +120,7 @@ async function returnRevenue(
   const revenue = cents(conversions.reduce((sum, conversion) => sum + conversion.revenue, 0));
   const conversion_ids = conversions.map(({ id }) => id);
   await db.sql(RETURN_CONVERSIONS, { call_id, conversion_ids, revenue, reason, now });
+  await db.sql(UNCONVERT_LEAD, { call_id });
   for (const conversion of conversions)
     await recordEvent(db, {
       call_id,

@@ -6727,7 +6727,7 @@ export interface components {
             last_name?: string | null;
             /** @description Name of the company. */
             company_name?: string | null;
-            /** @description While it is paused, its calls get no buyer but what the offer does without one, and its pings and posts are refused, with the reason `traffic_source_paused`. What sellers have reserved before is still connected. Its leads are still taken. */
+            /** @description While it is paused, its calls get no buyer but what the offer does without one, and its pings and posts are refused, with the reason `traffic_source_paused`. A call without a source of its own has that of the caller's lead. What sellers have reserved before is still connected. Its leads are still taken, and calls to them that are routed wait. */
             paused?: boolean;
             serializer?: components["schemas"]["TrafficSourceSerializer"];
         };

@@ -1453,6 +1453,13 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'calls.unconvert_lead': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'calls.was_source_paid': {
     params: {
       company_id: number | string | bigint | null;
@@ -3825,6 +3832,7 @@ export interface SqlTypes {
       caller_number: number | null;
       traffic_source_id: number | null;
       user_traffic_source_id: string | null;
+      source_paused: boolean;
       sub_id: string | null;
       number_called: number | null;
       caller_city: string | null;

@@ -1,7 +1,6 @@
 import type { Schemas } from '../contract';
 import type { Statements } from '../db/tenant';
 import { notFound } from '../errors';
-import { isSourcePaused } from '../offers/is-source-paused';
 import type { RouteFacts } from '../routing/engine/route';
 import { loadRouting } from '../routing/load-routing';
 import { NO_ORIGIN, routeFacts } from '../routing/route-facts';
@@ -72,7 +71,6 @@ export async function openMarket(
     origin: { ...NO_ORIGIN, traffic_source_id, sub_id },
     max_legs,
     tried: new Set(),
-    source_paused: await isSourcePaused(db, traffic_source_id),
   });
   if (asked.refused) {
     const { reason, message } = asked.refused;

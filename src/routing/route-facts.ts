@@ -1,6 +1,7 @@
 import { areaOf, countryOf } from '../phone/area-codes';
 import { leadTokens, type Origin } from '../tokens/system';
 import type { Statements } from '../db/tenant';
+import { isSourcePaused } from '../offers/is-source-paused';
 import { needsOf } from '../tokens/filter-needs';
 import { lookUpForFilters } from '../value-lists/look-up';
 import type { CallFacts } from './caller-facts';
@@ -82,6 +83,8 @@ export interface CallToRoute {
   vetoes?: PreDialVetoes | undefined;
   /** Whether the traffic source that the call comes from is paused. */
   source_paused?: boolean;
+  /** Reserved by a seller, or routed before: a pause of its source no longer matters. */
+  is_accepted?: boolean;
 }
 
 /**
@@ -93,7 +96,9 @@ export async function routeFacts(
   { facts, candidates, webhooks }: RoutingContext,
   call: CallToRoute,
 ): Promise<RouteFacts> {
-  const asked = plainRouteFacts(facts, call);
+  const source_paused =
+    !call.is_accepted && (await isSourcePaused(db, call.origin.traffic_source_id));
+  const asked = plainRouteFacts(facts, { ...call, source_paused });
   await lookUpForFilters(db.sql, [
     {
       company_id: db.company_id,

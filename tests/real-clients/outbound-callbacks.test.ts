@@ -86,6 +86,27 @@ describe('callbacks and POST /calls without a destination are routed too', () =>
     ]);
   });
 
+  test('a lead of a paused traffic source is called when that is no longer paused', async () => {
+    const acme = await buyer();
+    const { id } = (await ok('post', 'traffic_sources', { name: 'Search' })).traffic_source;
+    const made = await shop([acme], { lead: { traffic_source_id: id } });
+    await ok('put', `traffic_sources/${id}`, { paused: true });
+    await run();
+    expect(await calls(made.lead)).toEqual([]);
+    expect(await story(made.lead)).toContainEqual(
+      expect.stringContaining('the traffic source is paused'),
+    );
+    const refused = await env.here.company.api('post', 'calls', { body: { lead_id: made.lead } });
+    expect([refused.status, refused.body.error_codes]).toEqual([
+      422,
+      { schedule_id: ['no_buyer'] },
+    ]);
+    await ok('put', `traffic_sources/${id}`, { paused: false });
+    await env.hours(0.5);
+    await play();
+    expect(await calls(made.lead)).toMatchObject([{ buyer_id: acme, traffic_source_id: id }]);
+  });
+
   test('a message without leave_message, and the other way round, is 422', async () => {
     const made = await shop([await buyer()], { actions: [] });
     const errors = async (body: object) =>

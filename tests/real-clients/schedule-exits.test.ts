@@ -112,6 +112,42 @@ describe('exit_on', () => {
     expect((await leadOf(lead)).last_action_at).toBe(null);
   });
 
+  const returned = (uuid: string) =>
+    ok('post', `calls/update_call/${uuid}`, { buyer_converted: false });
+
+  test('a lead that has left by a conversion stays out when it is returned', async () => {
+    const { lead, offer } = await begun(NAG);
+    await sold(offer);
+    const { id, uuid } = await call(offer);
+    await report(id, 'answered');
+    await convert(uuid);
+    await settle();
+    await returned(uuid);
+    await hours(2);
+    expect(await texts(lead)).toEqual(['Hello']);
+    expect(await leadOf(lead)).toMatchObject({ is_live: false, buyer_converted: false });
+  });
+
+  test('the return of one of two conversions is not taken for a conversion', async () => {
+    const { lead, offer, schedule } = await begun([...NAG, BYE], {}, { exit_on: [] });
+    await sold(offer);
+    const uuids = [];
+    for (let n = 0; n < 2; n++) {
+      const { id, uuid } = await call(offer);
+      await report(id, 'answered');
+      await convert(uuid);
+      await report(id, 'completed');
+      uuids.push(uuid);
+    }
+    await ok('put', `schedules/${schedule}`, { exit_on: ['converted'] });
+    await returned(uuids[0]!);
+    await settle();
+    expect(await events(lead)).not.toContain('left_schedule: converted');
+    expect(await leadOf(lead)).toMatchObject({ is_live: true, buyer_converted: true });
+    await returned(uuids[1]!);
+    expect(await leadOf(lead)).toMatchObject({ is_live: true, buyer_converted: false });
+  });
+
   test('STOP, START and HELP are no replies', async () => {
     const { lead } = await begun(NAG, {}, { exit_on: ['replied'] });
     await text('HELP');

@@ -149,6 +149,56 @@ describe('while it is paused', () => {
     ]);
   });
 
+  test('an explanation says what the call would get, also by the source of the lead', async () => {
+    const { source, at, pause } = await world();
+    const explained = async (traffic_source_id?: number) =>
+      (
+        await ok('routing/explain', {
+          offer_id: at.offer,
+          caller_number: CALLER,
+          traffic_source_id,
+        })
+      ).decision;
+    await pause(true);
+    expect((await explained()).action).toBe('dial');
+    expect(await explained(source.id)).toMatchObject({
+      action: 'hang_up',
+      reason: 'traffic_source_paused',
+    });
+    const { lead_token } = (await send('get', `offers/${at.offer}`)).body.offer;
+    const lead = { lead_token, caller_id: CALLER, traffic_source_id: source.id };
+    expect((await send('post', 'leads', lead)).status).toBe(201);
+    expect((await explained()).reason).toBe('traffic_source_paused');
+    expect((await actionOf(at.offer)).reason).toBe('traffic_source_paused');
+    const other = await made({ name: 'Other' });
+    expect((await explained(other.id)).action).toBe('dial');
+    expect((await actionOf(at.offer, other.id)).action).toBe('dial');
+  });
+
+  test('a call that it sent before still goes on to the next buyer', async () => {
+    const { source, at, pause } = await world();
+    await ok(`offers/${at.offer}`, { buyer_ids: [await buyer(), await buyer()] }, 'put');
+    const { id } = await session({ offer_id: at.offer, traffic_source_id: source.id });
+    await pause(true);
+    const { call_session } = await ok(`call_sessions/${id}/events`, { event: 'busy' });
+    expect(call_session.instruction.action).toBe('dial');
+  });
+
+  test('a simulation of its calls finds them no buyer', async () => {
+    const { source, at, pause } = await world();
+    const { id } = await session({ offer_id: at.offer, traffic_source_id: source.id });
+    await ok(`call_sessions/${id}/events`, { event: 'completed' });
+    const from = new Date(time.read().getTime() - 3_600_000).toISOString();
+    later(60);
+    const to = time.read().toISOString();
+    const attempts = async () =>
+      (await ok('routing/simulate', { offer_id: at.offer, from, to, changes: {} })).simulation
+        .totals.as_configured.attempts;
+    expect(await attempts()).toBe(1);
+    await pause(true);
+    expect(await attempts()).toBe(0);
+  });
+
   test('its pings and posts are refused; what was reserved before is connected', async () => {
     const { at, pause } = await world();
     const sold = await ping(at);

@@ -131,7 +131,6 @@ export const TAKE_BACK = statement(
   { prepared: true },
 );
 
-/** A lead has converted while another of its calls has. */
 export const RETURN_CONVERSIONS = statement(
   'calls.return_conversions',
   sql`
@@ -152,19 +151,35 @@ export const RETURN_CONVERSIONS = statement(
       RETURNING lead_id
     )
     UPDATE leads
-    SET
-      revenue = leads.revenue - {revenue}::numeric,
-      buyer_converted = EXISTS (
-        SELECT
-        FROM calls other
-        WHERE other.company_id = {company_id}
-          AND other.lead_id = leads.id
-          AND other.id <> {call_id}::bigint
-          AND other.buyer_converted
-      ),
-      updated_at = {now}::timestamptz
+    SET revenue = leads.revenue - {revenue}::numeric, updated_at = {now}::timestamptz
     FROM call
     WHERE leads.company_id = {company_id} AND leads.id = call.lead_id`,
+  { prepared: true },
+);
+
+/**
+ * A lead has converted while another of its calls has. Then the column is not written: to write it
+ * is to convert (exit_on_conversion of the database), which a return does not.
+ */
+export const UNCONVERT_LEAD = statement(
+  'calls.unconvert_lead',
+  sql`
+    UPDATE leads l
+    SET buyer_converted = false
+    FROM calls c
+    WHERE c.company_id = {company_id}
+      AND c.id = {call_id}::bigint
+      AND l.company_id = c.company_id
+      AND l.id = c.lead_id
+      AND l.buyer_converted
+      AND NOT EXISTS (
+        SELECT
+        FROM calls other
+        WHERE other.company_id = c.company_id
+          AND other.lead_id = l.id
+          AND other.id <> c.id
+          AND other.buyer_converted
+      )`,
   { prepared: true },
 );
 

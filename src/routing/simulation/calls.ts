@@ -69,13 +69,17 @@ interface CallerAndTokens {
   tokens: Record<string, unknown>;
   origin: CallOrigin;
   max_legs: number;
+  source_paused: boolean;
   /** What filters need; its sets may be filled later. */
   found: Found;
 }
 
 /** The facts of a call in one of its rounds. */
 const factsOf =
-  (facts: CallFacts, { caller_number, tokens, origin, max_legs, found }: CallerAndTokens) =>
+  (
+    facts: CallFacts,
+    { caller_number, tokens, origin, max_legs, source_paused, found }: CallerAndTokens,
+  ) =>
   ({ now, seed, tried, previous_buyer_id, pays_again_at }: RoundFacts) => {
     const paid = [...pays_again_at].map(([buyer_id, at]) => ({
       buyer_id,
@@ -83,7 +87,7 @@ const factsOf =
     }));
     const asked = plainRouteFacts(
       { ...facts, previous_buyer_id, paid },
-      { now, seed, caller_number, tokens, origin, max_legs, tried },
+      { now, seed, caller_number, tokens, origin, max_legs, tried, source_paused },
     );
     setFound(asked.tokens, found);
     return asked;
@@ -135,6 +139,7 @@ export function syntheticCalls(
         tokens,
         origin: NO_ORIGIN,
         max_legs,
+        source_paused: false,
         found: { members },
       }),
     }));
@@ -173,6 +178,7 @@ export function realCalls(
         tokens: token_values ?? {},
         origin: call,
         max_legs: maxLegsOf(call.carrier ?? ''),
+        source_paused: call.source_paused,
         found: { members, user_traffic_source_id: call.user_traffic_source_id },
       }),
     };

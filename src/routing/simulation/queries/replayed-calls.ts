@@ -45,6 +45,11 @@ export const PAST_CALLS = statement(
         FROM traffic_sources s
         WHERE s.company_id = c.company_id AND s.id = c.traffic_source_id
       ) AS user_traffic_source_id,
+      EXISTS (
+        SELECT
+        FROM traffic_sources s
+        WHERE s.company_id = c.company_id AND s.id = c.traffic_source_id AND s.paused
+      ) AS source_paused,
       c.sub_id,
       c.to_number::float8 AS number_called,
       c.caller_city,
@@ -131,6 +136,7 @@ export const PAST_CALLS = statement(
   id: number;
   at: Date;
   payout: number;
+  source_paused: boolean;
   repeat_caller: boolean;
   token_values: Record<string, unknown> | null;
   seeds: string[];
