@@ -9,7 +9,8 @@ export type LeadTokenPower = Schemas['LeadTokenPower'];
 
 export type FieldPermission = 'money' | 'routing' | 'company';
 /** Which part of a margin a column tells: what buyers pay, what traffic sources are paid, or both. */
-export type Side = 'sale' | 'purchase' | 'both';
+/** `company`: what only users see who are not limited to records of teams. */
+export type Side = 'sale' | 'purchase' | 'both' | 'company';
 
 /** JSON Schema, and what this project adds to it. */
 export interface Schema {

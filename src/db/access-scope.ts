@@ -105,8 +105,12 @@ export function masked(
 export const SIDES_ALIAS = 'sides';
 
 /** The condition, with that join, for the caller to see a side of the row t. */
-export const sideCondition = (side: Side): string =>
-  side === 'both' ? `(${SIDES_ALIAS}.sale AND ${SIDES_ALIAS}.purchase)` : `${SIDES_ALIAS}.${side}`;
+export function sideCondition(side: Side): string {
+  if (side === 'company') return 'false';
+  return side === 'both'
+    ? `(${SIDES_ALIAS}.sale AND ${SIDES_ALIAS}.purchase)`
+    : `${SIDES_ALIAS}.${side}`;
+}
 
 /** SQL of that join. */
 export function sidesJoin(table: Table): string {
@@ -120,7 +124,7 @@ export function sidesJoin(table: Table): string {
 export async function seesSideOf(
   db: Viewer,
   { table, key, references }: { table: Table; key: string; references: readonly Reference[] },
-  side: Exclude<Side, 'both'>,
+  side: 'sale' | 'purchase',
 ): Promise<boolean> {
   const condition = SIDES[table]?.[side];
   return (await unmatched(db, { table, key, condition }, references)).length === 0;
@@ -128,6 +132,7 @@ export async function seesSideOf(
 
 /** Whether no limited caller sees a side of records of a table. */
 export const isAlwaysHidden = (table: Table, side: Side): boolean =>
+  side === 'company' ||
   (side !== 'purchase' && SIDES[table]?.sale === 'false') ||
   (side !== 'sale' && SIDES[table]?.purchase === 'false');
 
@@ -147,7 +152,7 @@ const findSides = template(VISIBLE_SIDES, { prepared: true });
 
 /** Whether a caller who sees these sides of some records sees this one. */
 export const seesSide = ({ sale, purchase }: VisibleSides, side: Side): boolean =>
-  (side === 'purchase' || sale) && (side === 'sale' || purchase);
+  side !== 'company' && (side === 'purchase' || sale) && (side === 'sale' || purchase);
 
 /** Returns those of the buyers that the caller may see. */
 export async function visibleBuyers(

@@ -8864,8 +8864,8 @@ export interface components {
             traffic_source_payout?: number | null;
             /** @description Dollars that the traffic source is paid for the call. */
             payout?: number | null;
-            /** @description Dollars that the service itself costs: the company's `service_cost_per_minute`, as it was when the call ended, for each begun minute. 0 until then. */
-            service_cost?: components["schemas"]["Money"];
+            /** @description Dollars that the service itself costs: the company's `service_cost_per_minute`, as it was when the call ended, for each begun minute. 0 until then. Like `provider_cost`, null for users who are limited to records of teams. */
+            service_cost?: number | null;
             /** @description Dollars that the carrier charges for all legs of the call together. Null until the carrier has said so for each, which can take hours; and for calls of the sandbox and of your own softswitch. */
             provider_cost?: number | null;
             /** @description The carrier's identifier of the call. */

@@ -12,7 +12,8 @@ import { fault, HttpProblem, type FieldFaults } from '../errors';
 import { recordsInPath, tableOfPath } from './access-scope';
 
 // Columns with x-side are hidden from limited callers who do not see that side of the record: what
-// buyers pay, or what traffic sources are paid. Nor may such callers find records by them, or sort
+// buyers pay, or what traffic sources are paid. What the company itself pays is hidden from all of
+// them. Nor may such callers find records by them, or sort
 // by them: that would tell the values.
 
 type Sent = Record<string, unknown>;
@@ -54,7 +55,7 @@ export async function requireWritableSides(
   const faults: FieldFaults = {};
   for (const [name, value] of Object.entries(body)) {
     const side = properties[name]?.['x-side'];
-    if (!side || side === 'both' || value === null) continue;
+    if (!side || side === 'both' || side === 'company' || value === null) continue;
     if (!seen.has(side)) seen.set(side, await seesSideOf(db, record, side));
     if (!seen.get(side)) faults[name] = [fault('beyond_your_rights', `is about ${WORDS[side]}`)];
   }

@@ -29,15 +29,15 @@ const TABLES = { buyers: hiddenFrom('sale'), sources: hiddenFrom('purchase') };
 const USERS = {
   buyers: {
     grants: () => ({ buyer_ids: [margin.ids.buyers] }),
-    secrets: [...SECRETS.purchase, ...SECRETS.profit],
+    secrets: [...SECRETS.purchase, ...SECRETS.profit, ...SECRETS.company],
   },
   groups: {
     grants: () => ({ buyer_group_ids: [margin.ids.buyer_groups] }),
-    secrets: [...SECRETS.purchase, ...SECRETS.profit],
+    secrets: [...SECRETS.purchase, ...SECRETS.profit, ...SECRETS.company],
   },
   sources: {
     grants: () => ({ traffic_source_ids: [margin.ids.traffic_sources] }),
-    secrets: [...SECRETS.sale, ...SECRETS.profit],
+    secrets: [...SECRETS.sale, ...SECRETS.profit, ...SECRETS.company],
   },
 };
 type Kind = keyof typeof USERS;
@@ -72,6 +72,8 @@ test('the tables of columns have what tells a margin', () => {
   expect([...TABLES.sources]).toEqual(
     expect.arrayContaining(['revenue', 'buyer', 'buyer_id', 'buyer_converted', 'profit']),
   );
+  for (const hidden of Object.values(TABLES))
+    expect([...hidden]).toEqual(expect.arrayContaining(['service_cost', 'provider_cost']));
   expect(TABLES.buyers.has('revenue')).toBe(false);
   expect(TABLES.sources.has('payout')).toBe(false);
 });
@@ -80,6 +82,7 @@ const TELLING = {
   purchase:
     /^(payouts?|traffic_source|traffic_source_(id|payout|converted)|user_traffic_source_id)$/,
   both: /^(profit|earned_revenue_\w+)$/,
+  company: /^(service|provider)_cost$/,
   sale: /^(revenue|buyer|buyer_(id|converted|revenue|repeat_caller)|user_buyer_id|epc)$/,
 };
 /** Answers that are nobody's but the company's, or tell a side to those who own it. */
@@ -87,6 +90,7 @@ const OWN: Record<string, RegExp> = {
   // Payouts of an offer are hidden as a whole.
   purchase: /^(TrafficSource|TrafficSourceReply|OfferPayout)$/,
   both: /^$/,
+  company: /^$/,
   // Names of buyers here are hidden by the buyer; agents, messages and logs have no dollars.
   sale: /^(Buyer|BuyerGroup|BuyerReply|ConversionAttributes|CallEvent|CallAttempt|WebhookLog|ConsideredBuyer|AvailableBuyer|CapStanding|DialBuyer|Told\w+|Ping\w+|PostReply|FullReply)$/,
 };
@@ -158,6 +162,19 @@ test.each(KINDS)('a user of %s reads the other side of the same call', async (ki
   }
 });
 
+test('a user of a whole offer reads both sides, and not what the call costs the company', async () => {
+  const user = await margin.user('offers', { offer_ids: [margin.ids.offers] });
+  const [call] = (await user.api('get', 'calls')).body.calls;
+  expect(call).toMatchObject({
+    revenue: 31.31,
+    payout: 7.77,
+    service_cost: null,
+    provider_cost: null,
+  });
+  const own = (await margin.company('get', `calls/${margin.ids.calls}`)).body.call;
+  expect(own).toMatchObject({ service_cost: 4.44, provider_cost: 5.55 });
+});
+
 const lists = reading.filter(({ parameters }) => parameters.some(({ name }) => name === 'root'));
 const VALUES: Record<string, string> = { boolean: 'true' };
 /** Each use of a hidden column as a parameter: the operation, the parameter and a value of it. */
@@ -184,7 +201,9 @@ test.each(KINDS)('a user of %s finds and sorts nothing by what is hidden', async
   const user = await margin.user(kind, USERS[kind].grants());
   const own: Side = kind === 'sources' ? 'purchase' : 'sale';
   expect(uses.length).toBeGreaterThan(20);
-  for (const { operation, name, value, side } of uses) {
+  for (const { operation, name, value: plain, side } of uses) {
+    // A filter that names nothing of the user's is refused for that.
+    const value = String(margin.ids[name.replace(/_id$/, 's')] ?? plain);
     const { status, body } = await user.api('get', operation.path, { query: { [name]: value } });
     const what = [operation.id, name, value];
     if (side === own) expect([...what, status]).toEqual([...what, 200]);

@@ -7,6 +7,7 @@ export const SECRETS = {
   sale: ['31.31', 'Secret Buyer', 'secret-buyer', '12125550177'],
   purchase: ['7.77', 'Secret Source', 'secret-source'],
   profit: ['23.54'],
+  company: ['4.44', '5.55'],
 };
 
 const READS = [
@@ -67,6 +68,9 @@ export async function soldCall(here: ReturnType<typeof softswitch>): Promise<Mar
     offer_id: offer.id,
     traffic_source_id: source,
   });
+  await here.world.sql('UPDATE calls SET service_cost = 4.44, provider_cost = 5.55 WHERE id = $1', [
+    call.id,
+  ]);
   let members = 0;
   return {
     ids: {
