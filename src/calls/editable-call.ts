@@ -7,6 +7,8 @@ export interface EditableCall {
   id: number;
   uuid: string;
   direction: 'inbound' | 'outbound';
+  /** An outbound call whose buyers are dialed when it is answered. */
+  routed: boolean;
   status: string;
   carrier: string;
   carrier_call_id: string | null;

@@ -100,7 +100,7 @@ async function press(
 ): Promise<void> {
   const attempts = await readAttempts(db, call.id);
   const connected = attempts.find(({ status }) => status === 'connected');
-  if (!connected && call.direction === 'outbound' && call.status === 'in_progress')
+  if (!connected && call.direction === 'outbound' && !call.routed && call.status === 'in_progress')
     throw HttpProblem.field(
       'id',
       'carrier_refused',

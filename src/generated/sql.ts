@@ -1213,6 +1213,7 @@ export interface SqlTypes {
       id: number;
       uuid: string;
       direction: string | null;
+      routed: boolean | null;
       status: string | null;
       carrier: string | null;
       carrier_call_id: string | null;

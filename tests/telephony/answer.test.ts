@@ -103,6 +103,59 @@ describe('a routed call at a carrier', () => {
     });
   });
 
+  test('plays keys once a buyer is connected, and its conversion can be returned', async () => {
+    const payouts = [{ traffic_source_id: null, payout_type: 'fixed', amount: 7 }];
+    const { lead, buyers } = await waitingLead({ payouts });
+    const { call, hook, answer, shown } = await placed({ lead_id: lead });
+    const press = () =>
+      distant()('post', 'calls/send_key_press', { body: { id: call.id, digits: '1' } });
+    const dial = parseXml((await answer('human')).text).children.find(
+      ({ name }) => name === 'Dial',
+    )!;
+    const early = await press();
+    expect([early.status, early.body.code]).toEqual([422, 'wrong_state']);
+    const leg = { CallSid: 'CAleg', From: here.own, CallStatus: 'in-progress' };
+    await here.server.hook(dial.children[0]!.attributes.statusCallback!, leg);
+    here.server.calls.push({ sid: 'CAleg', status: 'in-progress' });
+    expect((await press()).body.errors).toEqual({});
+    const meets = await here.server.hook(dial.attributes.action!, {
+      CallSid: call.call_sid,
+      CallStatus: 'in-progress',
+      DialCallStatus: 'completed',
+    });
+    expect(meets.text).toContain('<Conference');
+    const change = (body: object) => ok('post', `calls/update_call/${call.uuid}`, { ...body });
+    await change({ buyer_converted: true, revenue: 20, offer_converted: true });
+    const used = async () => {
+      const [caps] = await here.world.sql(
+        `SELECT buyer_conversion_total_used AS conversions, revenue_total_used::float8 AS revenue,
+          earned_revenue_total_used::float8 AS earned
+        FROM call_limits WHERE buyer_id = $1`,
+        [buyers[0]],
+      );
+      return caps;
+    };
+    expect(await used()).toMatchObject({ conversions: 1, revenue: 20 });
+    await Promise.all([
+      change({ buyer_converted: false }),
+      hook('call_status', { CallStatus: 'completed', CallDuration: '41' }),
+    ]);
+    expect(await used()).toEqual({ conversions: 0, revenue: 0, earned: 0 });
+    expect(await shown()).toMatchObject({
+      status: 'completed',
+      buyer_converted: false,
+      traffic_source_converted: false,
+      revenue: 0,
+      payout: 0,
+    });
+    await applied();
+    expect(await leadRow(here.world, lead)).toMatchObject({
+      buyer_converted: false,
+      offer_converted: false,
+      connected_call_id: String(call.id),
+    });
+  });
+
   test.each([
     ['busy', 'busy'],
     ['no-answer', 'no_answer'],

@@ -47,7 +47,7 @@ export const READ_EDITABLE_CALL = statement(
   'calls.read_editable_call',
   sql`
     SELECT
-      c.id::float8 AS id, c.uuid::text AS uuid, c.direction, c.status, c.carrier,
+      c.id::float8 AS id, c.uuid::text AS uuid, c.direction, c.routed, c.status, c.carrier,
       c.carrier_call_id, c.lead_id::float8 AS lead_id, c.buyer_id::float8 AS buyer_id,
       a.buyer_group_id::float8 AS buyer_group_id, c.revenue::float8 AS revenue,
       c.payout::float8 AS payout, c.buyer_converted, c.traffic_source_converted,
@@ -70,6 +70,7 @@ export const READ_EDITABLE_CALL = statement(
   { prepared: true, nullable: ['lead_id', 'buyer_id', 'buyer_group_id'] },
 ).returning<{
   direction: 'inbound' | 'outbound';
+  routed: boolean;
   status: string;
   carrier: string;
   buyer_converted: boolean;
