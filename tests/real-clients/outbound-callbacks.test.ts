@@ -1,5 +1,5 @@
-import { submit } from '../support/leads';
-import { outboundCalls } from '../support/outbound';
+import { submit, wait } from '../support/leads';
+import { BUSY, MACHINE, outboundCalls, PERSON, ROUTED } from '../support/outbound';
 
 const here = outboundCalls();
 const { ok, buyer, shop, play, run, calls, usage, lead, story } = here;
@@ -20,6 +20,33 @@ describe('what nobody answers', () => {
       contact_attempts: 1,
     });
     expect(await usage(acme, 'attempt_total_used')).toBe(0);
+  });
+});
+
+describe('a schedule that ends when a lead is connected', () => {
+  test.each([
+    ['a buyer takes the call', PERSON, '+12125550122', true],
+    ['a person hears no buyer', PERSON, BUSY, false],
+    ['a machine is hung up on', MACHINE, '+12125550122', false],
+  ])('%s', async (_, caller_id, number, ends) => {
+    const made = await shop([await buyer({ number })], {
+      actions: [ROUTED, wait(1), ROUTED],
+      lead: { caller_id },
+    });
+    await ok('put', `schedules/${made.schedule.id}`, { exit_on: ['connected'] });
+    await run();
+    expect((await story(made.lead)).includes('left_schedule: connected')).toBe(ends);
+    await env.hours(1);
+    expect(await calls(made.lead)).toHaveLength(ends ? 1 : 2);
+  });
+
+  test('with a conversion, the lead is not called again', async () => {
+    const acme = await buyer({ current_conversion_revenue: 40, current_conversion_duration: 90 });
+    const made = await shop([acme], { actions: [ROUTED, wait(1), ROUTED] });
+    await run();
+    await env.hours(1);
+    expect(await calls(made.lead)).toMatchObject([{ buyer_converted: true }]);
+    expect((await lead(made.lead)).status).toBe('completed_converted');
   });
 });
 
