@@ -1,4 +1,5 @@
 import { submit, wait } from '../support/leads';
+import { member } from '../support/teams';
 import { BUSY, MACHINE, outboundCalls, PERSON, ROUTED } from '../support/outbound';
 
 const here = outboundCalls();
@@ -132,6 +133,25 @@ describe('callbacks and POST /calls without a destination are routed too', () =>
     await env.hours(0.5);
     await play();
     expect(await calls(made.lead)).toMatchObject([{ buyer_id: acme, traffic_source_id: id }]);
+  });
+
+  test('who does not see all buyers is not told how many there are for each reason', async () => {
+    const { id } = (await ok('post', 'traffic_sources', { name: 'Search' })).traffic_source;
+    const made = await shop([await buyer({ paused: true })], { lead: { traffic_source_id: id } });
+    await run();
+    const permissions = ['leads:read', 'lead_logs:read'];
+    const grants = { traffic_source_ids: [id], permissions };
+    const user = await member(env.here.company, 'publisher@example.com', grants);
+    const answers = [
+      await user.api('get', `lead_logs?lead_id=${made.lead}`),
+      await user.api('get', `leads/${made.lead}/timeline`),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    for (const { text } of answers) {
+      expect(text).toContain('would take the call');
+      expect(text).not.toContain('(1)');
+    }
+    expect(await story(made.lead)).toContainEqual(expect.stringContaining('paused (1)'));
   });
 
   test('a message without leave_message, and the other way round, is 422', async () => {
