@@ -63,12 +63,7 @@ export async function beginCall(
   const { carrier, call_sid, offer_id, caller_number, vetoes } = incoming;
   const known = call_sid === null ? undefined : await findCall(db, carrier, call_sid);
   if (known) return begunBefore(db, known);
-  const [found, reservation] = await Promise.all([
-    loadRouting(db, { source: sourceOf(incoming), number: caller_number, now }),
-    caller_number === null || offer_id === null
-      ? undefined
-      : findReservation(db, { offer_id, caller_number, now }),
-  ]);
+  const [found, reservation] = await factsOf(db, incoming, now);
   if (!found) throw unknownReferences('offer_id', [String(offer_id)]);
   const { facts, candidates, webhooks } = found;
   const call = newCallOf(incoming, facts, { reservation, now });
@@ -112,6 +107,17 @@ const begunBefore = async (db: Db, known: CallRow): Promise<Begun> => ({
   session: await readSession(db, known, { fresh: true }),
   created: false,
 });
+
+/** What decides about a call that begins, read side by side. */
+const factsOf = (db: Db, incoming: IncomingCall, now: Date) => {
+  const { offer_id, caller_number } = incoming;
+  return Promise.all([
+    loadRouting(db, { source: sourceOf(incoming), number: caller_number, now }),
+    caller_number === null || offer_id === null
+      ? undefined
+      : findReservation(db, { offer_id, caller_number, now }),
+  ]);
+};
 
 /** A call as it was just written. */
 const callRowOf = (call: NewCall, { id, round, dial, set }: Routed, now: Date): CallRow => ({

@@ -9466,7 +9466,7 @@ export interface components {
             /** @description Offers granted to the team. Replaces all current ones. A team without buyers, groups and traffic sources sees the calls and leads of its offers. A team that has some sees those that its buyers paid for and that its sources sent; `all_offers` determines for which offers. */
             offer_ids?: components["schemas"]["References"];
             /** @description Traffic sources granted to the team. Replaces all current ones. The team sees the calls and leads that these have sent, with what the sources are paid, but not what buyers pay. */
-            traffic_source_ids?: components["schemas"]["RecordIds"];
+            traffic_source_ids?: components["schemas"]["References"];
             /** @description Whether a team with buyers or traffic sources sees their calls and leads at any offer, or only at the team's own offers. By default true until offers are granted. */
             all_offers?: boolean;
             /** @description The record's identifier in another system; it need not be unique. */
@@ -15774,6 +15774,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -15809,6 +15810,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -15844,6 +15846,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];

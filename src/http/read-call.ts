@@ -4,7 +4,7 @@ import { withContext, type Db, type TenantDatabases } from '../db/tenant';
 import { requireVisibleReferences, resolveFilters } from './access-scope';
 import { requireVisibleSides, requireWritableSides, withoutHidden } from './sides';
 import type { AnyHandler, Pipeline } from './adapt';
-import { accessScopeOf } from './auth/caller';
+import { accessScopeOf, type Caller } from './auth/caller';
 import type { Authenticated } from './auth/scheme';
 import { problemFor } from './error-handler';
 import { Faults } from './faults';
@@ -60,17 +60,10 @@ export async function readCall(
   if (aside) await validateOthers(pipeline.validate, { ...checked, aside, sent });
   else await validateAll(pipeline.validate, checked);
 
-  const { caller } = sender;
   const params = req.openapi!.pathParams;
   const query = await resolveFilters(db, operation, req.query);
   const named = { operation, params, body: req.body as unknown };
-  await requireVisibleReferences(db, caller, named).catch((error: unknown) => {
-    if (!aside) throw error;
-    aside.take(error, named.body as Record<string, unknown>);
-  });
-  await requireFieldPermissions(db, caller, named);
-  await requireVisibleSides(db, operation, query);
-  await requireWritableSides(db, operation, named);
+  await requireRights(db, sender.caller, { named, query, aside });
   const call = {
     params,
     query,
@@ -86,6 +79,27 @@ export async function readCall(
   } as unknown as Call<OperationId>;
   const is_unchanged = changes.record && !upload && isEmpty(call.body);
   return { call, unchanged: is_unchanged ? changes.record : undefined };
+}
+
+interface Asked {
+  named: { operation: Operation; params: Record<string, string>; body: unknown };
+  query: Record<string, unknown>;
+  aside: SetAside | undefined;
+}
+
+/** Throws a problem for what a request names, reads or writes and the caller may not. */
+async function requireRights(
+  db: Db,
+  caller: Caller,
+  { named, query, aside }: Asked,
+): Promise<void> {
+  await requireVisibleReferences(db, caller, named).catch((error: unknown) => {
+    if (!aside) throw error;
+    aside.take(error, named.body as Record<string, unknown>);
+  });
+  await requireFieldPermissions(db, caller, named);
+  await requireVisibleSides(db, named.operation, query);
+  await requireWritableSides(db, named.operation, named);
 }
 
 /** A request in the contract's types. */
