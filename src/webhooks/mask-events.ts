@@ -37,8 +37,24 @@ export async function maskEvents(
   const own = await visibleBuyers(owner, buyers);
   const paying = await visibleBuyers(reader, buyers);
   return events
+    .filter((event) => isTold(event, records.get(event.id)!.call))
     .map((event) => masked(event, records.get(event.id)!, { own, paying }))
     .filter(isComplete);
+}
+
+/** The column of its call that an event tells by its kind alone. */
+function toldBy({ kind, conversion }: WebhookEvent): string | undefined {
+  if (kind === 'offer_converted') return 'traffic_source_converted';
+  if (kind === 'buyer_converted' || kind === 'buyer_did_not_convert') return 'buyer_converted';
+  if (kind !== 'conversion_returned') return undefined;
+  return conversion === null ? 'traffic_source_converted' : 'buyer_converted';
+}
+
+/** Whether the maker sees what an event tells by its kind; `call` as the maker sees it. */
+function isTold(event: WebhookEvent, call: string | null): boolean {
+  const column = toldBy(event);
+  if (column === undefined || call === null) return true;
+  return !isHidden((JSON.parse(call) as Record<string, unknown>)[column]);
 }
 
 type Buyers = Record<'own' | 'paying', ReadonlySet<number>>;
@@ -77,7 +93,7 @@ function conversionOf({ conversion }: WebhookEvent, call: string | null): string
   });
 }
 
-const isHidden = (dollars: unknown): boolean => dollars === null || dollars === undefined;
+const isHidden = (value: unknown): boolean => value === null || value === undefined;
 
 /** Whether an event has what the contract promises of it; one by hand has anything at all. */
 function isComplete(event: WebhookEvent): boolean {
