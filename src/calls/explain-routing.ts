@@ -1,4 +1,5 @@
 import { maxLegsOf, type CarrierName } from '../carriers/carrier';
+import { seesSideOf } from '../db/access-scope';
 import { findNamed, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Caller } from '../http/auth/caller';
@@ -41,12 +42,12 @@ export async function explainRouting(
   const source = { offer_id: String(await findNamed(db, 'offers', offer)) };
   const found = await loadRouting(db, { source, number: caller_number, now: at });
   const { facts, candidates } = found!;
-  const { lead } = facts;
+  const lead = await readableLead(db, asker, facts);
   const asked = await routeFacts(db, found!, {
     now: at,
     seed: call.seed || newSeed(),
     caller_number,
-    tokens: { ...(await readableData(db, asker, facts)), ...readTokens(call.tokens) },
+    tokens: { ...lead?.data, ...readTokens(call.tokens) },
     origin: {
       ...NO_ORIGIN,
       number_called:
@@ -62,8 +63,11 @@ export async function explainRouting(
   return explain(facts, candidates, asked);
 }
 
-async function readableData(db: Db, asker: Caller, { lead }: RoutingContext['facts']) {
-  if (!lead || !asker.teams) return lead?.data;
-  const record = { table: 'leads', references: [lead.id] } as const;
-  return (await mayUse(db, asker, 'leads:read', record)) ? lead.data : undefined;
+/** The caller's lead, if the asker may read it; without its source where that is hidden. */
+async function readableLead(db: Db, asker: Caller, { lead }: RoutingContext['facts']) {
+  if (!lead || !asker.teams) return lead;
+  const references = [lead.id];
+  if (!(await mayUse(db, asker, 'leads:read', { table: 'leads', references }))) return undefined;
+  const is_told = await seesSideOf(db, { table: 'leads', key: 'id', references }, 'purchase');
+  return is_told ? lead : { ...lead, traffic_source_id: null };
 }

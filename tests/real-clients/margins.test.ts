@@ -175,6 +175,22 @@ test('a user of a whole offer reads both sides, and not what the call costs the 
   expect(own).toMatchObject({ service_cost: 4.44, provider_cost: 5.55 });
 });
 
+test('an explanation does not tell the source of a lead by a filter of an own buyer', async () => {
+  const filter = `traffic_source_id: == ${margin.ids.traffic_sources}`;
+  const body = { record_token_filter_list: [filter] };
+  expect((await margin.company('put', `buyers/${margin.ids.buyers}`, { body })).status).toBe(200);
+  const explained = async (api: Member['api']) => {
+    const asked = { offer_id: margin.ids.offers, caller_number: '+13105550188' };
+    const res = await api('post', 'routing/explain', { body: asked });
+    return [res.status, res.body.decision.action];
+  };
+  // The offer of others too, of which such a team sees what its buyers paid for.
+  const grants = { buyer_ids: [margin.ids.buyers], offer_ids: [margin.ids.offers] };
+  const buyers = await margin.user('buyers', grants);
+  expect(await explained(margin.company)).toEqual([200, 'dial']);
+  expect(await explained(buyers.api)).toEqual([200, 'hang_up']);
+});
+
 const lists = reading.filter(({ parameters }) => parameters.some(({ name }) => name === 'root'));
 const VALUES: Record<string, string> = { boolean: 'true' };
 /** Each use of a hidden column as a parameter: the operation, the parameter and a value of it. */
