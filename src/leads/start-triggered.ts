@@ -27,8 +27,9 @@ const MAX_STARTS_A_DAY = 5;
 
 /**
  * Starts the schedules whose triggers have happened, and ends those of leads that have called, where
- * they end by that. Returns how many events there were. Any number of processes may run this at the same time: an event is deleted in the transaction that
- * starts its schedules, so that it counts once.
+ * they end by that. Returns how many events were done. Any number of processes may run this at the
+ * same time: an event is deleted in the transaction that starts its schedules, so that it counts
+ * once.
  */
 export async function startTriggered({
   database,
@@ -38,17 +39,19 @@ export async function startTriggered({
 }: Pick<Deps, 'database' | 'tenants' | 'clock' | 'log'>): Promise<number> {
   const now = clock();
   const events = await database.sql(FIND_SCHEDULE_EVENTS, { limit: BATCH });
+  let done = 0;
   for (const { company_id, id } of events) {
     const db = tenants.of(BigInt(company_id));
     try {
       await db.transaction((tx) => start(tx, id, now));
+      done++;
     } catch (error) {
       // The others do not wait for it; it is tried again.
       log.error({ err: error, company_id, event_id: id }, 'a trigger could not start schedules');
       await db.sql(POSTPONE_SCHEDULE_EVENT, { id });
     }
   }
-  return events.length;
+  return done;
 }
 
 type Event = NonNullable<Awaited<ReturnType<typeof take>>>;

@@ -1,4 +1,6 @@
+import { startJobs } from '../../src/background/start';
 import { startTriggered } from '../../src/leads/start-triggered';
+import { eventually } from '../support/engine-process';
 import { call, leadsIn, schedules, settle, setUp, world } from '../support/schedule-events';
 
 setUp();
@@ -58,6 +60,15 @@ describe('triggers of schedules', () => {
       });
     await settle();
     expect((await leadsIn(id)).map(({ caller_id }) => caller_id)).toEqual(['+13105550161']);
+  });
+
+  test('start them in the background', async () => {
+    const { offer } = await submitted([]);
+    const id = await triggered(offer, [{ on: 'call_missed' }]);
+    await call(offer, '+13105550157');
+    const jobs = await startJobs(world.deps);
+    await eventually(async () => (await leadsIn(id)).length === 1);
+    await jobs.stop();
   });
 
   test('events of one company, and those that fail, hold up no others', async () => {
