@@ -64,13 +64,7 @@ export async function beginCall(
   const { carrier, call_sid, offer_id, caller_number, vetoes } = incoming;
   const known = call_sid === null ? undefined : await findCall(db, carrier, call_sid);
   if (known) return begunBefore(db, known);
-  const [found, reservation, source_paused] = await Promise.all([
-    loadRouting(db, { source: sourceOf(incoming), number: caller_number, now }),
-    caller_number === null || offer_id === null
-      ? undefined
-      : findReservation(db, { offer_id, caller_number, now }),
-    isSourcePaused(db, incoming.traffic_source_id),
-  ]);
+  const [found, reservation, source_paused] = await factsOf(db, incoming, now);
   if (!found) throw unknownReferences('offer_id', [String(offer_id)]);
   const { facts, candidates, webhooks } = found;
   const call = newCallOf(incoming, facts, { reservation, now });
@@ -114,6 +108,18 @@ const begunBefore = async (db: Db, known: CallRow): Promise<Begun> => ({
   session: await readSession(db, known, { fresh: true }),
   created: false,
 });
+
+/** What decides about a call that begins, read side by side. */
+const factsOf = (db: Db, incoming: IncomingCall, now: Date) => {
+  const { offer_id, caller_number, traffic_source_id } = incoming;
+  return Promise.all([
+    loadRouting(db, { source: sourceOf(incoming), number: caller_number, now }),
+    caller_number === null || offer_id === null
+      ? undefined
+      : findReservation(db, { offer_id, caller_number, now }),
+    isSourcePaused(db, traffic_source_id),
+  ]);
+};
 
 /** A call as it was just written. */
 const callRowOf = (call: NewCall, { id, round, dial, set }: Routed, now: Date): CallRow => ({

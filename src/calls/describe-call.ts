@@ -19,10 +19,9 @@ export interface CallDescription {
 export async function describeCall(
   db: Db,
   call_id: number,
-  description: CallDescription,
+  { disposition_key, disposition_notes, quality_assurance_name, agent_id }: CallDescription,
   now: Date,
 ): Promise<void> {
-  const { disposition_key, disposition_notes, quality_assurance_name, agent_id } = description;
   const fields = {
     ...(disposition_key !== undefined && { disposition_id: await idOf(db, disposition_key) }),
     ...(disposition_notes !== undefined && { disposition_notes }),
@@ -34,6 +33,7 @@ export async function describeCall(
   if (Object.keys(fields).length === 0) return;
   const changed = await db.sql(DESCRIBE_CALL, { call_id, fields: JSON.stringify(fields), now });
   if (changed.length === 0) return;
+  const description = { disposition_key, disposition_notes, quality_assurance_name, agent_id };
   const said = Object.entries(description).filter(([, value]) => value !== undefined);
   await recordEvent(db, {
     call_id,

@@ -2,11 +2,19 @@ import type { Done, Leg, Legs } from './carrier';
 import { ask, type Account, type Fields, type Json } from './twilio-api';
 import { callStatusOf } from './twilio-words';
 
-// Requests about the leg to one buyer, where <Dial> treats all that ring at once alike.
+// Requests about calls in progress, and about the legs to single buyers.
 
 interface Service {
   account: Account;
   timeout_ms: number;
+}
+
+/**
+ * The status `completed` also ends a call that still rings. Calls that have ended cannot be changed.
+ */
+export async function changeCall(service: Service, sid: string, fields: Fields): Promise<Done> {
+  const answer = await postTo(service, `Calls/${encodeURIComponent(sid)}`, fields);
+  return answer.ok ? { ok: true } : answer;
 }
 
 /** `canceled` ends a call that is queued or rings, and changes nothing about one in progress. */

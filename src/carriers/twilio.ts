@@ -1,20 +1,20 @@
-import { maxLegsOf } from './carrier';
-import type {
-  AvailableNumber,
-  CallRequest,
-  Carrier,
-  Done,
-  Failure,
-  Found,
-  NumberRequest,
-  NumberSearch,
-  Outcome,
-  SmsRequest,
-  Try,
+import {
+  maxLegsOf,
+  type AvailableNumber,
+  type CallRequest,
+  type Carrier,
+  type Done,
+  type Failure,
+  type Found,
+  type NumberRequest,
+  type NumberSearch,
+  type Outcome,
+  type SmsRequest,
+  type Try,
 } from './carrier';
 import { keypadPattern, limitOf, nationalPrefix, pick } from './number-search';
 import { ask, type Account, type Fields, type Json } from './twilio-api';
-import { findLegs, startRecording, stopRinging } from './twilio-legs';
+import { changeCall, findLegs, startRecording, stopRinging } from './twilio-legs';
 import { keysTwiml } from './twilio-conference';
 import { callStatusOf, failureCodeOf, messageStatusOf } from './twilio-words';
 
@@ -255,20 +255,6 @@ async function searchNumbers(service: Service, search: NumberSearch): Promise<Fo
     }),
   );
   return { ok: true, numbers: pick(numbers, search) };
-}
-
-/**
- * The status `completed` also ends a call that still rings. Calls that have ended cannot be changed.
- */
-async function changeCall(service: Service, sid: string, fields: Fields): Promise<Done> {
-  const signal = AbortSignal.timeout(service.timeout_ms);
-  const answer = await ask(service.account, {
-    method: 'POST',
-    path: `Calls/${encodeURIComponent(sid)}`,
-    fields,
-    signal,
-  });
-  return answer.ok ? { ok: true } : answer;
 }
 
 async function releaseNumber(service: Service, sid: string): Promise<Done> {

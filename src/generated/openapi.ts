@@ -9466,7 +9466,7 @@ export interface components {
             /** @description Offers granted to the team. Replaces all current ones. A team without buyers, groups and traffic sources sees the calls and leads of its offers. A team that has some sees those that its buyers paid for and that its sources sent; `all_offers` determines for which offers. */
             offer_ids?: components["schemas"]["References"];
             /** @description Traffic sources granted to the team. Replaces all current ones. The team sees the calls and leads that these have sent, with what the sources are paid, but not what buyers pay. */
-            traffic_source_ids?: components["schemas"]["RecordIds"];
+            traffic_source_ids?: components["schemas"]["References"];
             /** @description Whether a team with buyers or traffic sources sees their calls and leads at any offer, or only at the team's own offers. By default true until offers are granted. */
             all_offers?: boolean;
             /** @description The record's identifier in another system; it need not be unique. */

@@ -61,14 +61,10 @@ export async function readCall(
   if (aside) await validateOthers(pipeline.validate, { ...checked, aside, sent });
   else await validateAll(pipeline.validate, checked);
 
-  const { caller } = sender;
   const params = req.openapi!.pathParams;
   const query = await resolveFilters(db, operation, req.query);
   const named = { operation, params, body: req.body as unknown };
-  await requireVisible(db, caller, { named, aside });
-  await requireFieldPermissions(db, caller, named);
-  await requireVisibleSides(db, operation, query);
-  await requireWritableSides(db, operation, named);
+  await requireRights(db, sender.caller, { named, query, aside });
   const call = {
     params,
     query,
@@ -86,13 +82,30 @@ export async function readCall(
   return { call, unchanged: is_unchanged ? changes.record : undefined };
 }
 
-interface Naming {
-  named: Parameters<typeof requireVisibleReferences>[2];
+interface Asked {
+  named: { operation: Operation; params: Record<string, string>; body: unknown };
+  query: Record<string, unknown>;
   aside: SetAside | undefined;
 }
 
+/** Throws a problem for what a request names, reads or writes and the caller may not. */
+async function requireRights(
+  db: Db,
+  caller: Caller,
+  { named, query, aside }: Asked,
+): Promise<void> {
+  await requireVisible(db, caller, { named, aside });
+  await requireFieldPermissions(db, caller, named);
+  await requireVisibleSides(db, named.operation, query);
+  await requireWritableSides(db, named.operation, named);
+}
+
 /** Sets aside what names a record that the caller cannot see, until the rest is visible. */
-async function requireVisible(db: Db, caller: Caller, { named, aside }: Naming): Promise<void> {
+async function requireVisible(
+  db: Db,
+  caller: Caller,
+  { named, aside }: Omit<Asked, 'query'>,
+): Promise<void> {
   for (;;)
     try {
       return await requireVisibleReferences(db, caller, named);

@@ -1,6 +1,7 @@
 import { defaultsOf, type Schemas } from '../contract';
 import { grantToTeams } from '../db/access-scope';
 import { commonColumns, type Projection } from '../db/projection';
+import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
 import type { Handlers } from '../http/handlers';
@@ -58,9 +59,23 @@ const orders: Record<string, SortKey> = {
   last_call_at: { sql: projection.columns.last_call_at, type: 'timestamptz', nullable: true },
 };
 
+const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });
+
+/** Deletes a locked source: teams and numbers lose it. */
+async function deleteSource(tx: Db, id: bigint, now: Date): Promise<void> {
+  await leaveTeams(tx, { kind: 'traffic_source', id }, now);
+  await tx.prisma.trafficSource.update({
+    where: key(tx.company_id, id),
+    data: { deleted_at: now, updated_at: now, user_updated_at: now },
+  });
+  await tx.prisma.number.updateMany({
+    where: { traffic_source_id: id, deleted_at: null },
+    data: { traffic_source_id: null, updated_at: now },
+  });
+}
+
 export const trafficSources = ({ clock, authenticator }: Deps) => {
   const records = recordHandlers(projection, clock);
-  const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });
   return {
     listTrafficSources: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
     newTrafficSource: (call) => records.unsaved(call, DEFAULTS),
@@ -96,18 +111,7 @@ export const trafficSources = ({ clock, authenticator }: Deps) => {
           await grantTrafficSource(tx, id, team_ids ?? [], { caller: call.caller, authenticator });
       }),
 
-    deleteTrafficSource: (call) =>
-      records.delete(call, async (tx, id, now) => {
-        await leaveTeams(tx, { kind: 'traffic_source', id }, now);
-        await tx.prisma.trafficSource.update({
-          where: key(tx.company_id, id),
-          data: { deleted_at: now, updated_at: now, user_updated_at: now },
-        });
-        await tx.prisma.number.updateMany({
-          where: { traffic_source_id: id, deleted_at: null },
-          data: { traffic_source_id: null, updated_at: now },
-        });
-      }),
+    deleteTrafficSource: (call) => records.delete(call, deleteSource),
   } satisfies Partial<Handlers>;
 };
 

@@ -26,6 +26,10 @@ const SCHEDULES: Record<string, Effects> = {
     paused: at('src/outreach/advance-lead.ts'),
     buyer_suppression_ids: at('src/outreach/queries/context.ts', 'buyer_suppression_schedules'),
     reset_lead_token: at('src/schedules/save-schedule.ts'),
+    exit_on: at('prisma/functions.sql'),
+    triggers: at('src/leads/start-triggered.ts'),
+    'triggers.on': at('prisma/functions.sql'),
+    'triggers.token_filter_list': at('src/leads/start-triggered.ts'),
   },
   schedule_actions: {
     ...all('name body', 'label'),
@@ -38,6 +42,8 @@ const SCHEDULES: Record<string, Effects> = {
     ...all('wait_amount wait_unit wait_until', at('src/schedules/engine/plan.ts')),
     connect_to: at('src/outreach/context.ts'),
     timeout_seconds: at('src/outreach/draft.ts'),
+    only_when_buyer_available: at('src/outreach/contact-lead.ts'),
+    ...all('machine_action machine_message', at('src/calls/answer-call.ts')),
     html: at('src/outreach/draft.ts'),
     from_email: at('src/outreach/draft.ts'),
     url: at('src/outreach/send-action-webhook.ts'),
@@ -121,6 +127,8 @@ const CALLS: Record<string, Effects> = {
     id: at('src/calls/send-key-press.ts'),
     digits: at('src/calls/play-keys.ts'),
     ...all('revenue add_revenue payout buyer_converted post_call_tokens data hang_up', UPDATE_CALL),
+    ...all('add_payout offer_converted adjustment_reason description', UPDATE_CALL),
+    ...all('machine_action machine_message', at('src/calls/answer-call.ts')),
     ...all(
       'disposition_key disposition_notes quality_assurance_name agent_id',
       at('src/calls/describe-call.ts'),
@@ -132,6 +140,7 @@ const CALLS: Record<string, Effects> = {
   },
   routing: {
     ...all('offer_id caller_number tokens at', at('src/calls/explain-routing.ts')),
+    ...all('carrier traffic_source_id sub_id number_called', at('src/calls/explain-routing.ts')),
     seed: at('src/routing/engine/draw.ts'),
     ...all('time_zone', at('src/http/normalize.ts')),
     ...all('from to', at('src/routing/simulation/queries/replayed-calls.ts')),
@@ -182,6 +191,7 @@ const WEBHOOKS: Record<string, Effects> = {
   inbound_webhooks: {
     ...all('name vanity_uri', 'label'),
     ...all('offer_id traffic_source_id', at('src/ping-post/market.ts')),
+    show_buyer_names: at('src/ping-post/queries/pings.ts'),
     hold_seconds: at('src/ping-post/ping.ts'),
     max_open_holds: at('src/ping-post/limit-holds.ts'),
     paused: at('src/ping-post/ping.ts'),
@@ -196,6 +206,7 @@ const WEBHOOKS: Record<string, Effects> = {
     ...all('MessageSid From To Body MessageStatus ErrorCode CallStatus CallDuration', TELEPHONY),
     ...all('CallSid Price PriceUnit CallerCity DialCallStatus DialCallSid', TELEPHONY),
     ...all('DialBridged DialCallDuration RecordingUrl Digits', TELEPHONY),
+    ...all('OptOutType AnsweredBy CallerState CallerZip FromCity FromState FromZip', TELEPHONY),
   },
   text_messages: all('from to body', at('src/outreach/text-messages.ts')),
 };
@@ -214,6 +225,7 @@ const PEOPLE: Record<string, Effects> = {
     superuser: at('src/http/auth/caller.ts'),
     buyer_ids: at('src/db/access-conditions.ts', 'access_control_list_buyers'),
     buyer_group_ids: at('src/people/save-team.ts'),
+    traffic_source_ids: at('src/db/access-conditions.ts', 'access_control_list_traffic_sources'),
     offer_ids: at('src/db/access-conditions.ts', 'access_control_list_offers'),
     all_offers: at('src/db/access-conditions.ts'),
   },
@@ -232,6 +244,10 @@ const PEOPLE: Record<string, Effects> = {
     contact_prefixes: at('src/phone/contact-policy.ts'),
     lead_token_powers: at('src/http/queries/lead-tokens.ts'),
     service_cost_per_minute: at('prisma/functions.sql'),
+    ...all(
+      'keyword_replies help_text opt_out_text opt_in_text',
+      at('src/outreach/queries/keyword-replies.ts'),
+    ),
   },
 };
 
@@ -242,7 +258,18 @@ export const EFFECTS: Record<string, Effects> = {
   buyer_fleets: all('name user_fleet_id description', 'label'),
   ...SUPPRESSION,
   offers: OFFERS,
-  traffic_sources: { ...all('name user_traffic_source_id email', 'label'), description: 'note' },
+  traffic_sources: {
+    ...all('name user_traffic_source_id email first_name last_name company_name', 'label'),
+    description: 'note',
+    paused: at('src/offers/queries/traffic-sources.ts'),
+    team_ids: at('src/people/grant-traffic-source.ts'),
+  },
+  value_lists: {
+    ...all('name description', 'label'),
+    values: at('src/value-lists/change-values.ts'),
+    import_file: at('src/value-lists/value-lists.ts'),
+    column_name: at('src/value-lists/value-lists.ts'),
+  },
   phone_numbers: {
     name: 'label',
     requested_number: at('src/numbers/buy-number.ts'),

@@ -147,11 +147,12 @@ describe('the instructions of a schedule', () => {
   });
 
   test.each([
-    ['opt_out', 'opt_out', 'opted_out'],
-    ['block', 'blocked', 'blocked'],
+    // By default an opt-out ends the schedule too.
+    ['opt_out', 'opt_out', 'opted_out', ['left_schedule: opted_out']],
+    ['block', 'blocked', 'blocked', []],
   ])(
     '%s stops all leads of the number, before anything else is sent',
-    async (action_type, stopped, event) => {
+    async (action_type, stopped, event, ended) => {
       const other = await begun([wait(1), SMS]);
       const { lead } = await begun([SMS, { action_type }, SMS]);
       await hours(1);
@@ -163,8 +164,9 @@ describe('the instructions of a schedule', () => {
       ]).toEqual([['Hello'], [], stopped, stopped]);
       const { contacts } = await ok('get', 'contacts?caller_id=3105550123');
       expect(contacts).toMatchObject([{ [stopped]: true }]);
-      expect(await events(lead)).toEqual(['sms_sent: delivered', `${event}: by its schedule`]);
-      expect((await events(other.lead)).at(-1)).toBe(
+      const logged = [`${event}: by its schedule`, ...ended];
+      expect(await events(lead)).toEqual(['sms_sent: delivered', ...logged]);
+      expect(await events(other.lead)).toContain(
         `${event}: by the schedule of a lead of this number`,
       );
     },

@@ -132,7 +132,8 @@ describe('a step that will not be done says why', () => {
       ({ shop }) => api('put', `offers/${shop.offer.id}`, { body: { paused: true } }),
     ],
   ])('%s: nothing has a time, whatever the engine has done', async (_name, obstacle, stop) => {
-    const lead = await newLead(actions);
+    // By default an opt-out ends the schedule, and nothing is left to be done.
+    const lead = await newLead(actions, { schedule: { exit_on: ['converted'] } });
     expect([200, 201]).toContain((await stop(lead)).status);
     expect(await future(lead.id)).toBe(never(obstacle, ...all));
     await runEngine(world);

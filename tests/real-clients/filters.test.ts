@@ -32,7 +32,7 @@ const OPERATORS = ['==', '!=', '>=', '<=', '=~', '!~', 'in', 'not in', 'in_list'
 
 test.each([
   ['buyers', { name: 'B' }, 'record_token_filter_list'],
-  ['buyers', { name: 'B' }, 'current_conversion_token_values'],
+  ['buyers', { name: 'B', current_conversion_duration: 9 }, 'current_conversion_token_values'],
   [
     'outgoing_webhooks',
     { name: 'W', trigger_type: 'every_call', url: 'https://example.com' },

@@ -54,7 +54,10 @@ describe('a user of several grants', () => {
       foreign.id,
     ]);
     const filtered = await user.api('get', 'calls', { query: { traffic_source_id: other } });
-    expect(filtered.body.calls).toEqual([]);
+    expect([filtered.status, Object.keys(filtered.body.errors)]).toEqual([
+      422,
+      ['traffic_source_id'],
+    ]);
     const converted = await user.api('get', 'calls', { query: { offer_converted: true } });
     expect(converted.body.metadata.total_count).toBe(1);
   });

@@ -121,9 +121,11 @@ export const CALL_FACTS = statement(
           'contact_field_type', l.contact_field_type
         )
         FROM leads l
-        WHERE l.company_id = {company_id} AND l.caller_number = {number}::bigint AND l.is_live
+        WHERE l.company_id = {company_id} AND l.caller_number = {number}::bigint
+          -- Who wants to be contacted no more may still call.
+          AND (l.is_live OR l.exit_reason = 'opted_out')
           AND l.deleted_at IS NULL AND l.offer_id = {offer_id}::bigint
-        ORDER BY l.updated_at DESC, l.id DESC
+        ORDER BY l.is_live DESC, l.updated_at DESC, l.id DESC
         LIMIT 1
       ) AS lead,
       (
