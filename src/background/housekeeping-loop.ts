@@ -2,22 +2,20 @@ import { endStaleCalls } from '../calls/end-stale-calls';
 import type { Deps } from '../deps';
 import { repeat, type Running } from '../jobs/loop';
 import { applyCalls } from '../leads/apply-calls';
-import { startTriggered } from '../leads/start-triggered';
 import { expireReservations } from '../routing/expire-reservations';
 
 const EVERY_MS = 1_000;
 const PAUSE_MS = 5_000;
 
 /**
- * Ends calls that are no longer reported, releases reservations that have expired, applies calls to
- * their leads, and starts schedules by their triggers, until it is stopped. Any number of processes may do so.
+ * Ends calls that are no longer reported, releases reservations that have expired, and applies calls
+ * to their leads, until it is stopped. Any number of processes may do so.
  */
 export function startHousekeeping(deps: Deps): Running {
   const work = async () => {
     await endStaleCalls(deps);
     await expireReservations(deps.database.pool, deps.clock());
     await applyCalls(deps.database.pool, deps.clock());
-    await startTriggered(deps);
     return false;
   };
   return repeat(deps.log, {

@@ -6,9 +6,13 @@ import { startCallCosts } from './call-costs-loop';
 import { startHousekeeping } from './housekeeping-loop';
 import { startOutreach } from './outreach-loop';
 import { createRunners } from './runners';
+import { startTriggers } from './triggers-loop';
 import { startWebhooks } from './webhook-loops';
 
-/** Starts everything that runs without a request: queued jobs, outreach, housekeeping, legs, webhooks. */
+/**
+ * Starts everything that runs without a request: queued jobs, outreach, housekeeping, triggers, legs,
+ * webhooks.
+ */
 export async function startJobs(deps: Deps): Promise<Running> {
   const { database, log } = deps;
   const workers = await startWorkers({ database, log, runners: createRunners(deps) });
@@ -16,6 +20,7 @@ export async function startJobs(deps: Deps): Promise<Running> {
     workers,
     startOutreach(deps),
     startHousekeeping(deps),
+    startTriggers(deps),
     startLegs(deps),
     startCallCosts(deps),
     startWebhooks(deps),

@@ -2129,6 +2129,13 @@ export interface SqlTypes {
       caller_number: string;
     };
   };
+  'leads.postpone_schedule_event': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'leads.record_call_of_lead': {
     params: {
       now: Date | string | null;
@@ -2267,7 +2274,12 @@ export interface SqlTypes {
       offer_id: string;
       data: unknown;
       email: string | null;
-      sub_id: string | null;
+      sub_id: string;
+      number_called: string;
+      caller_city: string | null;
+      caller_state: string | null;
+      caller_zip: string | null;
+      caller_country: string | null;
       traffic_source_id: string;
       lead_schedule_id: string | null;
       triggered_by: string[];

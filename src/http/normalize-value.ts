@@ -71,6 +71,7 @@ function valueOf(sent: unknown, allowed: Facets, path: string, context: Context)
     return number(raw, types, path, context);
   if (allowed.words.size > 0) return allowed.words.get(raw.toLowerCase()) ?? raw;
   if (formats.has('time-zone')) return listedName(raw);
+  if (formats.has('email')) return raw.trim();
   if (formats.has('country')) return raw.toUpperCase();
   if (formats.has('date-time')) return instant(raw, path, context);
   // A plus sign in a query string arrives as a space. Ten digits after a space are a national

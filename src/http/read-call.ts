@@ -5,6 +5,7 @@ import { requireVisibleReferences, resolveFilters } from './access-scope';
 import { requireVisibleSides, requireWritableSides, withoutHidden } from './sides';
 import type { AnyHandler, Pipeline } from './adapt';
 import { accessScopeOf, type Caller } from './auth/caller';
+import type { LeadOwner } from './auth/lead-tokens';
 import type { Authenticated } from './auth/scheme';
 import { problemFor } from './error-handler';
 import { Faults } from './faults';
@@ -47,7 +48,7 @@ export async function readCall(
   requireWellFormed(req.body, 'body');
   const db = dbOf(received, pipeline.tenants);
   const body_schema = isMultipart(req) ? operation.multipart : operation.body;
-  const sent = sentBy(req, operation, body_schema);
+  const sent = sentBy(received, body_schema);
   const changes = await changesOf(received, db, sent.body);
   const input = normalize(operation, {
     query: sent.query,
@@ -93,13 +94,25 @@ async function requireRights(
   caller: Caller,
   { named, query, aside }: Asked,
 ): Promise<void> {
-  await requireVisibleReferences(db, caller, named).catch((error: unknown) => {
-    if (!aside) throw error;
-    aside.take(error, named.body as Record<string, unknown>);
-  });
+  await requireVisible(db, caller, { named, aside });
   await requireFieldPermissions(db, caller, named);
   await requireVisibleSides(db, named.operation, query);
   await requireWritableSides(db, named.operation, named);
+}
+
+/** Sets aside what names a record that the caller cannot see, until the rest is visible. */
+async function requireVisible(
+  db: Db,
+  caller: Caller,
+  { named, aside }: Omit<Asked, 'query'>,
+): Promise<void> {
+  for (;;)
+    try {
+      return await requireVisibleReferences(db, caller, named);
+    } catch (error) {
+      if (!aside) throw error;
+      aside.take(error, named.body as Record<string, unknown>);
+    }
 }
 
 /** A request in the contract's types. */
@@ -136,11 +149,20 @@ async function changesOf(
 }
 
 /** The query string and the body, each as far as the contract declares it. */
-function sentBy(req: Request, operation: Operation, schema: Schema | undefined): Fields {
+function sentBy({ req, operation, sender }: Received, schema: Schema | undefined): Fields {
   if (operation.merged) return mergeQueryAndBody(req, operation);
+  if (!schema && sender.owner) return withLeadToken(fieldsOf(req), operation, sender.owner);
   if (operation.method !== 'put' || !schema) return fieldsOf(req);
   return moveQueryToBody(req, fieldsOf(req), { operation, schema });
 }
+
+/** The lead token may be a field of a form: it was taken from there with the credentials. */
+function withLeadToken(sent: Fields, { parameters }: Operation, { token }: LeadOwner): Fields {
+  const is_parameter = parameters.some(({ name, in: place }) => name === NAME && place === 'query');
+  return is_parameter ? { ...sent, query: { [NAME]: token, ...sent.query } } : sent;
+}
+
+const NAME = 'lead_token';
 
 /** A blank `auth_token` is none, and the validator would refuse it. */
 function fieldsOf({ query, body }: Request): Fields {

@@ -18,12 +18,16 @@ export interface ValidatorError {
   errorCode?: string;
 }
 
-/** The problem for what the validator found: 404 for the path, otherwise 422 on each field. */
+/**
+ * The problem for what the validator found: 404 for the path, where the operation finds something by
+ * it; otherwise 422 on each field.
+ */
 export function validationProblem(
   found: readonly ValidatorError[],
   operation?: Operation,
 ): HttpProblem {
-  if (found.some(({ path }) => path.startsWith('/params/'))) return notFound();
+  const may_miss = !operation || operation.responses['404'] !== undefined;
+  if (may_miss && found.some(({ path }) => path.startsWith('/params/'))) return notFound();
   const faults: FieldFaults = Object.create(null);
   let count = 0;
   for (const error of found) {

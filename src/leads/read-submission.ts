@@ -37,6 +37,7 @@ const MAX_EMAIL_LENGTH = 255;
 export function readSubmission(sent: SentLead, owner: Owner, aside: SetAside): ReadLead {
   const { fields, tokens } = split(sent, aside);
   const caller_number = numberOf(fields, tokens, owner.country);
+  if (typeof fields.email === 'string') fields.email = fields.email.trim();
   for (let wrong; (wrong = contradictionIn(fields, owner));) aside.take(wrong, fields);
   return { fields, tokens, caller_number };
 }

@@ -1,14 +1,18 @@
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import type { Deps } from '../deps';
+import { areaOf, countryOf } from '../phone/area-codes';
 import { leadZones } from '../phone/number-zones';
 import { isAssignable } from '../phone/parse-number';
 import { passesFilters } from '../tokens/filters';
-import { ownTokens } from '../tokens/substitute';
+import { needsOf } from '../tokens/filter-needs';
+import { callTokens } from '../tokens/system';
+import { lookUpForFilters } from '../value-lists/look-up';
 import { LOCK_LIVE_LEAD } from './queries/matching-leads';
 import {
   FIND_SCHEDULE_EVENTS,
   FIND_TRIGGERED_SCHEDULES,
+  POSTPONE_SCHEDULE_EVENT,
   RECORD_CALL_OF_LEAD,
   SET_TRIGGERED_BY,
   TAKE_SCHEDULE_EVENT,
@@ -23,8 +27,9 @@ const MAX_STARTS_A_DAY = 5;
 
 /**
  * Starts the schedules whose triggers have happened, and ends those of leads that have called, where
- * they end by that. Returns how many events there were. Any number of processes may run this at the same time: an event is deleted in the transaction that
- * starts its schedules, so that it counts once.
+ * they end by that. Returns how many events were done. Any number of processes may run this at the
+ * same time: an event is deleted in the transaction that starts its schedules, so that it counts
+ * once.
  */
 export async function startTriggered({
   database,
@@ -34,15 +39,19 @@ export async function startTriggered({
 }: Pick<Deps, 'database' | 'tenants' | 'clock' | 'log'>): Promise<number> {
   const now = clock();
   const events = await database.sql(FIND_SCHEDULE_EVENTS, { limit: BATCH });
-  for (const { company_id, id } of events)
-    await tenants
-      .of(BigInt(company_id))
-      .transaction((tx) => start(tx, id, now))
+  let done = 0;
+  for (const { company_id, id } of events) {
+    const db = tenants.of(BigInt(company_id));
+    try {
+      await db.transaction((tx) => start(tx, id, now));
+      done++;
+    } catch (error) {
       // The others do not wait for it; it is tried again.
-      .catch((error: unknown) =>
-        log.error({ err: error, company_id, event_id: id }, 'a trigger could not start schedules'),
-      );
-  return events.length;
+      log.error({ err: error, company_id, event_id: id }, 'a trigger could not start schedules');
+      await db.sql(POSTPONE_SCHEDULE_EVENT, { id });
+    }
+  }
+  return done;
 }
 
 type Event = NonNullable<Awaited<ReturnType<typeof take>>>;
@@ -59,16 +68,44 @@ async function start(tx: Db, id: string, now: Date): Promise<void> {
     return void (await tx.sql(RECORD_CALL_OF_LEAD, { lead_id: event.lead_id, now }));
   // Callers may withhold their number, or show one that nobody can have.
   if (!event?.caller_number || !isAssignable(Number(event.caller_number))) return;
-  const tokens = ownTokens(event.data);
+  const schedules = await schedulesFor(tx, event, now);
+  const matching = await matcher(tx, event, schedules);
   const chain = chainOf(event);
-  for (const schedule of await schedulesFor(tx, event, now)) {
-    const matches = schedule.triggers.some(
-      ({ on, token_filter_list }) => on === event.kind && passesFilters(token_filter_list, tokens),
-    );
-    if (!matches || chain.includes(schedule.id) || schedule.starts >= MAX_STARTS_A_DAY) continue;
+  for (const schedule of schedules) {
+    if (!matching(schedule) || chain.includes(schedule.id) || schedule.starts >= MAX_STARTS_A_DAY)
+      continue;
     await begin(tx, schedule, { event, chain, now });
   }
 }
+
+/** Whether a trigger of a schedule is of the event, and matches its tokens. */
+async function matcher(
+  { sql, company_id }: Db,
+  event: Event,
+  schedules: readonly Schedule[],
+): Promise<(schedule: Schedule) => boolean> {
+  const filtersFor = ({ triggers }: Schedule) =>
+    triggers.flatMap(({ on, token_filter_list }) => (on === event.kind ? [token_filter_list] : []));
+  const tokens = tokensOf(event);
+  const needs = needsOf(schedules.flatMap(filtersFor));
+  const { traffic_source_id } = event;
+  await lookUpForFilters(sql, [{ company_id, tokens, needs, traffic_source_id }]);
+  return (schedule) => filtersFor(schedule).some((filters) => passesFilters(filters, tokens));
+}
+
+/** The data of the lead or the call, and where these come from. */
+const tokensOf = (event: Event) =>
+  callTokens(event.data, {
+    caller_id: `+${event.caller_number}`,
+    traffic_source_id: event.traffic_source_id,
+    sub_id: event.sub_id,
+    number_called: event.number_called && `+${event.number_called}`,
+    city: event.caller_city,
+    state: event.caller_state,
+    zip: event.caller_zip,
+    country: event.caller_country ?? countryOf(Number(event.caller_number)),
+    area: areaOf(event.caller_number),
+  });
 
 /**
  * The schedules that led to the event, one after the other. They are not started by it again: so

@@ -32,11 +32,14 @@ const FIRST_WORD = /^[\p{L}\p{N}]+/u;
 /** More than the longest word, with what may stand before it and between its halves. */
 const MAX_LENGTH = 200;
 
-/** What the first word of a text asks for, in any case and without its punctuation and accents. */
+/**
+ * What the first word of a text asks for, in any case and without its punctuation and accents. Wide
+ * and ornamental letters, which some keyboards send, are the letters that they stand for.
+ */
 export function keywordOf(text: string): Keyword | undefined {
   const plain = text
     .slice(0, MAX_LENGTH)
-    .normalize('NFD')
+    .normalize('NFKD')
     .replace(/\p{M}+/gu, '')
     .toLowerCase()
     .replace(/^[^\p{L}\p{N}]+/u, '');

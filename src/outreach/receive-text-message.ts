@@ -55,8 +55,8 @@ export async function receiveTextMessage(
       const [first] = await tx.sql(FIND_INCOMING_MESSAGE, { carrier, carrier_message_id });
       return repeated(tx, first!.id);
     }
-    // A word of consent is no message to the company.
-    if (!asked) await tellSchedules(tx, received, now);
+    // A word of consent is no message to the company, nor is a second STOP.
+    if (!asked && keyword !== 'opt_out') await tellSchedules(tx, received, now);
     const reply =
       asked && !message.answered_by_carrier
         ? await replyToKeyword(tx, keyword, { ...message, ...received }, now)

@@ -7,6 +7,7 @@ import { COMPANY_WIDE, isPermitted, type Caller } from '../http/auth/caller';
 import type { Queue } from '../jobs/queue';
 import { newLeadToken, revokeLeadToken, setLeadToken } from '../offers/lead-token';
 import { pauseColumns } from '../people/paused-by';
+import { requireValueLists } from '../value-lists/require-lists';
 
 type Fields = Schemas['ScheduleFields'];
 
@@ -26,11 +27,16 @@ export interface ScheduleReferences {
   offer_id?: bigint | null;
 }
 
-/** Locks the suppression lists, then the offer. Refuses with 422 what does not exist. */
+/**
+ * Locks the value lists and the suppression lists, then the offer. Refuses with 422 what does not
+ * exist.
+ */
 export async function lockReferences(
   db: Db,
-  { buyer_suppression_ids, offer_id: offer }: Fields,
+  { buyer_suppression_ids, offer_id: offer, triggers = [] }: Fields,
 ): Promise<ScheduleReferences> {
+  for (const [n, { token_filter_list }] of triggers.entries())
+    await requireValueLists(db, token_filter_list, `triggers.${n}.token_filter_list`);
   const lists = await suppressionsOf(db, { buyer_suppression_ids });
   const offer_id =
     offer === undefined || offer === null

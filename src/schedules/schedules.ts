@@ -16,8 +16,8 @@ import {
 import { type SortKey } from '../db/list-statements';
 
 // Schedules: the steps by which leads are contacted, and the hours in which they may be. engine/
-// decides what comes next for a lead, and when; it is pure. Locks: suppression lists, the offer,
-// the schedule.
+// decides what comes next for a lead, and when; it is pure. Locks: value lists, suppression lists,
+// the offer, the schedule.
 
 export const projection = {
   schema: 'Schedule',

@@ -29,7 +29,7 @@ const WORD = /^(not\s+|not_)?(in_list|in)(?=\s|[[(])\s*/i;
 const UNKNOWN_SYMBOL = /^(?:[=!<>~]|[*^$&|]{1,2}=|&&|\|\|)/;
 /** Operators of other systems in words. A text that begins with one can be written after ==. */
 const UNKNOWN_WORD =
-  /^(?:between|contains|includes|excludes|like|ilike|matches|equals|starts[ _]with|begins[ _]with|ends[ _]with|in_list|not|not_in|not_in_list|is[ _](?:not|null|empty|blank|in))(?=\s|[[(]|$)/i;
+  /^(?:between|contains|eq|neq|gte?|lte|nin|notin|includes|excludes|like|ilike|matches|equals|starts[ _]with|begins[ _]with|ends[ _]with|in_list|not|not_in|not_in_list|is[ _](?:not|null|empty|blank|in))(?=\s|[[(]|$)/i;
 
 /** Splits `key:value` at its first colon; undefined when the key is not a token name. */
 export function parsePair(pair: string): [string, string] | undefined {

@@ -45,6 +45,12 @@ export const projection = {
       OR ${users('buyer_conversions', 'token_values', 'true')}
       OR ${users('schedule_actions', 'token_filters')}
       OR ${users('outgoing_webhooks', 'token_filters')}
+      OR EXISTS (
+        SELECT FROM schedules x
+        WHERE x.company_id = t.company_id AND x.deleted_at IS NULL
+          AND t.key = ANY(SELECT value_list_of(f #>> '{}')
+            FROM jsonb_path_query(x.triggers, '$[*].token_filter_list[*]') f)
+      )
     )`,
   },
 } as const satisfies Projection<'ValueList', 'value_list', 'value_lists'>;

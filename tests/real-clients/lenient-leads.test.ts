@@ -111,6 +111,11 @@ describe('a lead is taken although', () => {
     }
   });
 
+  test('its sub_id is a number, or its email has blanks around it: nothing is wrong', async () => {
+    const { warnings, lead } = await made({ sub_id: 12_345, email: ' ann@example.com ' });
+    expect([warnings, lead.sub_id, lead.email]).toEqual([{}, '12345', 'ann@example.com']);
+  });
+
   test('it was submitted before: the live lead keeps what it has', async () => {
     const { lead } = await made({ email: 'ann@example.com', sub_id: 'a' });
     const again = await post({ caller_id: lead.caller_id, email: 'ann@', sub_id: [] });

@@ -41,6 +41,17 @@ describe.each(['get', 'put', 'post'] as const)(
       expect((await submit(other.schedule.lead_token, number)).lead.status).toBe('scheduled');
     });
 
+    if (method !== 'get')
+      test('takes the lead token as a field of the body', async () => {
+        const { lead_token } = here.shop.schedule;
+        for (const sent of [{ body: { lead_token } }, { form: { lead_token } }]) {
+          const number = newNumber();
+          const res = await api(method, `leads/${number}/caller_opt_out`, { auth: null, ...sent });
+          expect([res.status, res.body.errors]).toEqual([200, {}]);
+          expect((await submit(lead_token, number)).lead.status).toBe('opt_out');
+        }
+      });
+
     test('with credentials holds for the whole company', async () => {
       const [number, other] = [newNumber(), await openShop(here.world, [])];
       const { auth } = here.world.company;
@@ -76,6 +87,7 @@ describe('a text', () => {
   test.each([
     ...['STOP', 'STOPALL', 'UNSUBSCRIBE', 'CANCEL', 'END', 'QUIT', 'REVOKE', 'OPTOUT', 'OPT OUT'],
     ...['ARRET', 'arrêt', 'PARAR', 'Stop!', 'stop.', '"stop" please', '  Opt-out', 'opt  out now'],
+    ...['ＳＴＯＰ', '𝐒𝐓𝐎𝐏', '🛑 Stop', 'END CALL'],
   ])('of %j opts a number without a lead out, for the whole company', async (body) => {
     const number = newNumber();
     expect((await says(number, body)).status).toBe(200);

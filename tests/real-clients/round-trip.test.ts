@@ -56,6 +56,53 @@ async function fillIn() {
     buyer_ids: [ids.buyers],
     earned_revenue_hourly_limit: 3.25,
   });
+  await put(`schedules/${ids.schedules}`, {
+    exit_on: ['replied', 'connected'],
+    triggers: [
+      { on: 'call_missed', token_filter_list: ['state:in CA,NV', 'age:>=18'] },
+      { on: 'lead_created' },
+    ],
+    business_hours_schedule: [{ day: 1, times: ['09:00..17:00'] }],
+    hours_to_expire: 48,
+    buyer_suppression_ids: [ids.buyer_suppressions],
+  });
+  await put(`offers/${ids.offers}`, {
+    abandoned_message: 'Sorry, "all" are busy',
+    buyer_suppression_ids: [ids.buyer_suppressions],
+    payouts: [
+      {
+        payout_type: 'fixed',
+        amount: 5.25,
+        paid_for: 'buyer_conversion',
+        traffic_source_id: ids.traffic_sources,
+      },
+    ],
+  });
+  await put('company', {
+    help_text: 'Call us',
+    opt_out_text: 'Bye',
+    opt_in_text: 'Hi',
+    contact_countries: ['US', 'CA'],
+    service_cost_per_minute: 0.0125,
+  });
+  await put(`schedule_actions/${ids.schedule_actions}`, {
+    action_type: 'dial',
+    body: null,
+    machine_action: 'leave_message',
+    machine_message: 'Please call back',
+    token_filter_list: ['state:CA'],
+  });
+  await put(`access_control_lists/${ids.access_control_lists}`, {
+    traffic_source_ids: [ids.traffic_sources],
+    buyer_ids: [ids.buyers],
+    offer_ids: [ids.offers],
+  });
+  await put(`traffic_sources/${ids.traffic_sources}`, {
+    first_name: 'Ann',
+    company_name: 'Ann & Co',
+    email: 'ann@example.com',
+    user_traffic_source_id: '1000',
+  });
   await put(`leads/${ids.leads}`, {
     email: 'lead@example.com',
     lead_priority: 1.5,

@@ -116,7 +116,7 @@ describe('triggers', () => {
   test('text_received starts it by a text, and not by STOP, START or HELP', async () => {
     await submitted([]);
     const id = await triggered(null, [{ on: 'text_received' }]);
-    for (const word of ['HELP', 'STOP', 'START']) await text(word, '+13105550128');
+    for (const word of ['HELP', 'STOP', 'Stop!', 'START']) await text(word, '+13105550128');
     await settle();
     expect(await leadsIn(id)).toEqual([]);
     await text('Call me', '+13105550128');

@@ -1,11 +1,26 @@
 import { sql, statement } from '../../db/sql';
 
+/** The oldest events of each company, by turns: none waits until those of another are done. */
 export const FIND_SCHEDULE_EVENTS = statement(
   'leads.find_schedule_events',
   sql`
-    SELECT company_id, id
-    FROM schedule_events
-    ORDER BY id
+    WITH RECURSIVE concerned AS (
+      SELECT min(company_id) AS company_id FROM schedule_events
+      UNION ALL
+      SELECT (SELECT min(e.company_id) FROM schedule_events e WHERE e.company_id > c.company_id)
+      FROM concerned c
+      WHERE c.company_id IS NOT NULL
+    )
+    SELECT e.company_id, e.id
+    FROM concerned c
+    CROSS JOIN LATERAL (
+      SELECT x.company_id, x.id, row_number() OVER (ORDER BY x.id) AS turn
+      FROM schedule_events x
+      WHERE x.company_id = c.company_id
+      ORDER BY x.id
+      LIMIT {limit}
+    ) e
+    ORDER BY e.turn, e.id
     LIMIT {limit}
   `,
   { prepared: true },
@@ -33,7 +48,12 @@ export const TAKE_SCHEDULE_EVENT = statement(
       coalesce(c.offer_id, l.offer_id, m.offer_id, n.offer_id) AS offer_id,
       coalesce(l.data, c.token_values, '{}') AS data,
       l.email,
-      l.sub_id,
+      coalesce(c.sub_id, l.sub_id) AS sub_id,
+      CASE c.direction WHEN 'inbound' THEN c.to_number ELSE c.from_number END AS number_called,
+      c.caller_city,
+      c.caller_state,
+      c.caller_zip,
+      c.caller_country,
       coalesce(c.traffic_source_id, l.traffic_source_id) AS traffic_source_id,
       l.schedule_id AS lead_schedule_id,
       coalesce(l.triggered_by, '{}') AS triggered_by,
@@ -47,6 +67,17 @@ export const TAKE_SCHEDULE_EVENT = statement(
   `,
   { prepared: true },
 ).returning<{ data: Record<string, unknown>; triggered_by: string[] }>();
+
+/** Puts an event behind the others of its company. */
+export const POSTPONE_SCHEDULE_EVENT = statement(
+  'leads.postpone_schedule_event',
+  sql`
+    UPDATE schedule_events
+    SET id = nextval(pg_get_serial_sequence('schedule_events', 'id'))
+    WHERE company_id = {company_id} AND id = {id}::bigint
+  `,
+  { prepared: true },
+);
 
 /** Schedules that an event at an offer may start, with what has been started for the number. */
 export const FIND_TRIGGERED_SCHEDULES = statement(

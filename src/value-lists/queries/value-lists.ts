@@ -69,6 +69,12 @@ export const USERS_OF_LIST = statement(
     WHERE a.company_id = {company_id} AND a.deleted_at IS NULL
       AND {key} = ANY(SELECT value_list_of(f) FROM unnest(a.token_filters) f)
     UNION
+    SELECT 'Schedule', s.id::float8, s.name
+    FROM schedules s
+    WHERE s.company_id = {company_id} AND s.deleted_at IS NULL
+      AND {key} = ANY(SELECT value_list_of(f #>> '{}')
+        FROM jsonb_path_query(s.triggers, '$[*].token_filter_list[*]') f)
+    UNION
     SELECT 'OutgoingWebhook', w.id::float8, w.name
     FROM outgoing_webhooks w
     WHERE w.company_id = {company_id} AND w.deleted_at IS NULL
