@@ -108,8 +108,9 @@ describe('a text message that comes in', () => {
       '"STOP"',
       '\n\tUnsubscribe me',
       'cancel it',
+      'Ｓtop',
     ].map((body): [string, boolean] => [body, true]),
-    ...['Please stop', 'Yes', 'START', 'Non stop', 'Do not cancel', '', '!', 'Ｓtop'].map(
+    ...['Please stop', 'Yes', 'START', 'Non stop', 'Do not cancel', '', '!', 'Ѕtop'].map(
       (body): [string, boolean] => [body, false],
     ),
   ])('%j opts its sender out: %s', async (body, opt_out) => {
