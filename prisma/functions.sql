@@ -349,7 +349,8 @@ CREATE CONSTRAINT TRIGGER traffic_source_calls_on_delete
 -- What calls cost
 -- ---------------------------------------------------------------------------------------------
 
--- Each begun minute costs what the company's setting says at the end of the call.
+-- Each begun minute costs what the company's setting says at the end of the call. Carriers may tell
+-- the duration after the end.
 CREATE OR REPLACE FUNCTION charge_service_cost() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   SELECT c.service_cost_per_minute * ceil(greatest(
@@ -372,8 +373,11 @@ CREATE TRIGGER service_cost_on_insert
 
 DROP TRIGGER IF EXISTS service_cost_on_update ON calls;
 CREATE TRIGGER service_cost_on_update
-  BEFORE UPDATE OF ended_at ON calls FOR EACH ROW
-  WHEN (NEW.ended_at IS NOT NULL AND OLD.ended_at IS DISTINCT FROM NEW.ended_at)
+  BEFORE UPDATE OF ended_at, total_duration ON calls FOR EACH ROW
+  WHEN (
+    NEW.ended_at IS NOT NULL
+    AND (OLD.ended_at, OLD.total_duration) IS DISTINCT FROM (NEW.ended_at, NEW.total_duration)
+  )
   EXECUTE FUNCTION charge_service_cost();
 
 -- A carrier tells what a call has cost some time after its end.

@@ -10098,7 +10098,7 @@ export interface components {
         IfNoneMatch: string;
         /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
         IdempotencyKey: string;
-        /** @description Only these records, by id or uuid. */
+        /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
         Ids: components["schemas"]["RecordId"][];
         /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
         Page: number;
@@ -10495,7 +10495,7 @@ export interface operations {
                 number?: components["parameters"]["BuyerNumber"];
                 /** @description `true`: only paused buyers; `false`: only buyers that are not paused. */
                 paused?: components["parameters"]["BuyerPaused"];
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -10784,7 +10784,7 @@ export interface operations {
     listBuyerGroups: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -11032,7 +11032,7 @@ export interface operations {
     listBuyerFleets: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -11281,7 +11281,7 @@ export interface operations {
     listValueLists: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -11673,7 +11673,7 @@ export interface operations {
     listBuyerSuppressions: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -12053,7 +12053,7 @@ export interface operations {
     listBuyerSuppressionFiles: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -12384,7 +12384,7 @@ export interface operations {
     listOffers: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -12633,7 +12633,7 @@ export interface operations {
     listTrafficSources: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -12880,7 +12880,7 @@ export interface operations {
     listPhoneNumbers: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -13201,7 +13201,7 @@ export interface operations {
     listSchedules: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -13448,7 +13448,7 @@ export interface operations {
     listScheduleActions: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -13697,7 +13697,7 @@ export interface operations {
     listCallCenters: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -13944,7 +13944,7 @@ export interface operations {
     listAgentStatuses: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -14191,7 +14191,7 @@ export interface operations {
     listAgents: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -14570,7 +14570,7 @@ export interface operations {
     listAgentMessages: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -14856,7 +14856,7 @@ export interface operations {
     listContacts: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -15028,7 +15028,7 @@ export interface operations {
     listTextMessages: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -15167,7 +15167,7 @@ export interface operations {
     listEmails: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -15312,7 +15312,7 @@ export interface operations {
     listLeads: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -16075,7 +16075,7 @@ export interface operations {
     listDispositions: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -16535,7 +16535,7 @@ export interface operations {
     listCalls: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -16973,7 +16973,7 @@ export interface operations {
     listOutgoingWebhooks: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -17264,7 +17264,7 @@ export interface operations {
     listWebhookLogs: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -17401,7 +17401,7 @@ export interface operations {
     listWebhookManualFires: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -17563,7 +17563,7 @@ export interface operations {
     listInboundWebhooks: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -18454,7 +18454,7 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -18757,7 +18757,7 @@ export interface operations {
     listAccessControlLists: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -19004,7 +19004,7 @@ export interface operations {
                 request_id?: components["parameters"]["ChangeRequestId"];
                 /** @description `X-Request-Id` that a client sent with its request. */
                 client_request_id?: components["parameters"]["ChangeClientRequestId"];
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];
@@ -19056,7 +19056,7 @@ export interface operations {
     listAccessTokens: {
         parameters: {
             query?: {
-                /** @description Only these records, by id or uuid. */
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
                 ids?: components["parameters"]["Ids"];
                 /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
                 page?: components["parameters"]["Page"];

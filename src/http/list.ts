@@ -1,6 +1,6 @@
 import { unknownColumns, type Projection } from '../db/projection';
 import { visible } from '../db/access-scope';
-import type { Reference } from '../db/records';
+import { unknownReferences, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { copyOut } from './copy-out';
 import { END } from './cursor';
@@ -77,6 +77,7 @@ export async function list<P extends Projection>(
 ): Promise<ListReply<P> | Csv> {
   if (query.format !== 'csv') return page(query, options);
   const { db, projection } = options;
+  await requireNamed(query, options);
   const { shape, values } = await planList(query, options);
   return copyOut(db, csvTemplate(projection, shape)(values), projection.plural);
 }
@@ -90,6 +91,7 @@ export async function page<P extends Projection>(
   const { per_page = 25 } = query;
   const rows = await readPage(plan, options);
   const shown = rows.filter((row) => row.record !== null).slice(0, per_page);
+  if (shown.length === 0) await requireNamed(query, options);
   const has_next = rows.length > per_page;
   const unknown_columns = unknownColumns(options.projection, query.columns);
   return pageReply(options.projection.plural, query, {
@@ -98,6 +100,17 @@ export async function page<P extends Projection>(
     next_cursor: has_next ? Number(shown.at(-1)!.id) : END,
     ...(unknown_columns.length > 0 && { unknown_columns }),
   });
+}
+
+/** Throws 422 for ids of which none names a record: an empty list would not say so. */
+async function requireNamed(
+  { ids }: ListQuery,
+  options: Omit<ListOptions, 'filters'>,
+): Promise<void> {
+  if (!ids || ids.length === 0) return;
+  const plan = await planList({ ids, per_page: 1, root: false }, { ...options, filters: {} });
+  const rows = await readPage(plan, options);
+  if (rows.every(({ record }) => record === null)) throw unknownReferences('ids', ids.map(String));
 }
 
 interface Page {

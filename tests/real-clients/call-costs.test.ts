@@ -260,4 +260,12 @@ describe('service_cost', () => {
     expect((await rate(0.5)).body.company.service_cost_per_minute).toBe(0.5);
     expect((await rate(-1)).status).toBe(422);
   });
+
+  test('is of the duration that the carrier tells after the end', async () => {
+    await rate(0.1);
+    const { shown } = await ended(61);
+    expect(await shown()).toBe(0.2);
+    await world.sql('UPDATE calls SET total_duration = 30 WHERE ended_at IS NOT NULL');
+    expect(await shown()).toBe(0.1);
+  });
 });

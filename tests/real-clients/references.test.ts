@@ -238,3 +238,17 @@ test('what a deleted record had is still found by its id', async () => {
   const found = await world.company.api('get', 'leads', { query: { traffic_source_id: id } });
   expect([found.status, found.body.metadata.total_count]).toEqual([200, 1]);
 });
+
+test('ids that name nothing are refused, one that names a record is enough', async () => {
+  const lists = contract.operations.filter(
+    ({ method, parameters }) => method === 'get' && parameters.some(({ name }) => name === 'ids'),
+  );
+  expect(lists.length).toBeGreaterThan(15);
+  for (const { path } of lists) {
+    const nothing = await world.company.api('get', path, { query: { ids: '999999999' } });
+    expect([path, nothing.status, Object.keys(nothing.body.errors)]).toEqual([path, 422, ['ids']]);
+  }
+  const id = fixture.ids.buyers;
+  const { body } = await world.company.api('get', 'buyers', { query: { ids: `999999999,${id}` } });
+  expect(body.buyers).toMatchObject([{ id }]);
+});
