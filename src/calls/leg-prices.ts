@@ -2,7 +2,7 @@ import type { Db } from '../db/tenant';
 import { SAVE_LEG_PRICE } from './queries/call-costs';
 import { FIND_CALL } from './queries/change-call';
 
-/** The price of one leg as its carrier has told it. */
+/** The price of one leg as its carrier reports it. */
 export interface LegPrice {
   /** The carrier's name for the leg. */
   leg_id: string;
@@ -20,11 +20,11 @@ export async function saveLegPrice(
   { leg_id, price = '', currency }: LegPrice,
   now: Date,
 ): Promise<void> {
-  const told = price.trim();
-  if (!call || !PRICE.test(told)) return;
+  const amount = price.trim();
+  if (!call || !PRICE.test(amount)) return;
   const call_id =
     'id' in call ? call.id : (await db.sql(FIND_CALL.uuid, { value: call.uuid }))[0]?.id;
   if (call_id === undefined) return;
   const unit = currency?.trim().toUpperCase() || 'USD';
-  await db.sql(SAVE_LEG_PRICE, { call_id, leg_id, price: told, currency: unit, now });
+  await db.sql(SAVE_LEG_PRICE, { call_id, leg_id, price: amount, currency: unit, now });
 }

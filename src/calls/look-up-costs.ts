@@ -51,7 +51,7 @@ export async function lookUpCosts(
         { company_id: Number(company_id), call_id: look.call_id },
         outcome === 'foreign'
           ? 'the carrier charges for a call in another currency than dollars: it has no cost'
-          : 'the carrier has not told the price of a call for two days: it has no cost',
+          : 'the carrier has not reported the price of a call for two days: it has no cost',
       );
     }),
   );

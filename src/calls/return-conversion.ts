@@ -6,12 +6,12 @@ import {
   READ_CONVERSIONS,
   RETURN_CONVERSIONS,
   RETURN_PAYOUT,
-  TAKE_BACK,
+  RETURN_USAGE,
   UNCONVERT_LEAD,
 } from './queries/return-conversion';
 import { recordEvent } from './record-call';
 
-/** What is taken back of a call. */
+/** What is returned of a call. */
 export interface Return {
   /** What buyers pay for it. */
   revenue: boolean;
@@ -36,7 +36,7 @@ interface Counted {
 }
 
 /**
- * Takes back what buyers pay for a locked call, what its source is paid, or both: dollars, flags,
+ * Returns what buyers pay for a locked call, what its source is paid, or both: dollars, flags,
  * caps, the lead and the conversions, which stay as returned ones. A statement of the lead comes
  * after those of the caps, as in converting a call.
  */
@@ -51,7 +51,7 @@ export async function returnConversion(
     ...conversions.flatMap((conversion) => countedRevenue(conversion, amounts)),
     ...(payout ? countedPayout(call, amounts, { conversions, now }) : []),
   ];
-  if (counted.length > 0) await db.sql(TAKE_BACK, { counted: JSON.stringify(counted), now });
+  if (counted.length > 0) await db.sql(RETURN_USAGE, { counted: JSON.stringify(counted), now });
   if (revenue) await returnRevenue(db, call, conversions, { reason, now });
   if (payout) await returnPayout(db, call, { reason, now });
 }

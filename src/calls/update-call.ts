@@ -129,7 +129,7 @@ interface DollarChanges {
   is_kept: boolean;
 }
 
-/** What is returned comes first: what is said of the call beside that is true of it afterwards. */
+/** What is returned comes first: the other changes are about the call as it is afterwards. */
 async function changeDollars(
   db: Db,
   call: EditableCall,

@@ -1378,6 +1378,14 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'calls.return_usage': {
+    params: {
+      counted: string | object | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'calls.save_leg_price': {
     params: {
       company_id: number | string | bigint | null;
@@ -1445,14 +1453,6 @@ export interface SqlTypes {
       is_complete: boolean;
       is_in_dollars: boolean;
     };
-  };
-  'calls.take_back': {
-    params: {
-      counted: string | object | null;
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-    };
-    row: object;
   };
   'calls.unconvert_lead': {
     params: {

@@ -13,8 +13,7 @@ import { recordsInPath, tableOfPath } from './access-scope';
 
 // Columns with x-side are hidden from limited callers who do not see that side of the record: what
 // buyers pay, or what traffic sources are paid. What the company itself pays is hidden from all of
-// them. Nor may such callers find records by them, or sort
-// by them: that would tell the values.
+// them. Nor may such callers find or sort records by them: that would tell the values.
 
 type Sent = Record<string, unknown>;
 

@@ -55,7 +55,7 @@ export async function timelineOf(
     past: past.map(({ created_at, event, message, schedule_action_id }) => ({
       at: formatInstant(created_at, zone),
       event,
-      message: message && toldTo(db, message),
+      message: message && messageFor(db, message),
       schedule_action_id: schedule_action_id === null ? null : Number(schedule_action_id),
     })),
     future: steps,
@@ -88,8 +88,8 @@ function delayOf(lead: DueLead, outreach: OutreachContext): Situation['delayed_b
   return open?.at.getTime() === next_action_at?.getTime() ? delay_reason : undefined;
 }
 
-/** How many buyers there are for each reason is not for those who do not see all of them. */
-const toldTo = ({ accessScope }: Db, message: string): string =>
+/** Callers who do not see all buyers are not shown how many each reason excludes. */
+const messageFor = ({ accessScope }: Db, message: string): string =>
   accessScope ? message.replace(/(would take the call): .*$/, '$1') : message;
 
 /** The steps, with whether a buyer would take the calls that are routed. */
@@ -109,7 +109,7 @@ async function withBuyers(
     offer_id !== null && future.some(is_routed)
       ? await buyerAvailability(db, lead, { offer_id, now: outreach.now })
       : undefined;
-  const why = found?.message && toldTo(db, found.message);
+  const why = found?.message && messageFor(db, found.message);
   return future.map((step) => {
     const entry = timelineStep(lead, step, viewing);
     if (!found || !is_routed(step)) return entry;

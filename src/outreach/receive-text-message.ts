@@ -34,8 +34,8 @@ export interface ReceivedMessage {
 
 /**
  * Stores a text message that was received, and opts its sender out or in when it says so, whether
- * or not there is a lead of the number. A repeated delivery changes nothing, and is told the same
- * reply: the carrier delivers again what it has got no answer to.
+ * or not there is a lead of the number. A repeated delivery changes nothing, and gets the same
+ * reply: the carrier delivers again what was not answered.
  */
 export async function receiveTextMessage(
   db: Db,

@@ -74,8 +74,8 @@ export async function openMarket(
   });
   if (asked.refused) {
     const { reason, message } = asked.refused;
-    const told = show_buyer_names ? message : (UNNAMED[reason] ?? message);
-    return { status: STATUSES[reason], message: told };
+    const shown = show_buyer_names ? message : (UNNAMED[reason] ?? message);
+    return { status: STATUSES[reason], message: shown };
   }
   const number = await forwardingNumber(db, { offer_id, traffic_source_id });
   const candidates = found.candidates.filter(

@@ -13,7 +13,7 @@ export interface CarriedCall {
 const baseOf = (public_url: string): string =>
   `${public_url.replace(/(?<!\/)\/+$/, '')}${BASE_PATH}/telephony`;
 
-/** Where a carrier reports about a text message that it was told to send; `key` is its uuid. */
+/** Where a carrier reports about a text message that it was asked to send; `key` is its uuid. */
 export const messageStatusUrl = (public_url: string, key: string): string =>
   `${baseOf(public_url)}/message_status?${new URLSearchParams({ key }).toString()}`;
 

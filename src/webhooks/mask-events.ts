@@ -37,22 +37,22 @@ export async function maskEvents(
   const own = await visibleBuyers(owner, buyers);
   const paying = await visibleBuyers(reader, buyers);
   return events
-    .filter((event) => isTold(event, records.get(event.id)!.call))
+    .filter((event) => isKindVisible(event, records.get(event.id)!.call))
     .map((event) => masked(event, records.get(event.id)!, { own, paying }))
     .filter(isComplete);
 }
 
-/** The column of its call that an event tells by its kind alone. */
-function toldBy({ kind, conversion }: WebhookEvent): string | undefined {
+/** The column of its call that the kind of an event shows. */
+function columnOf({ kind, conversion }: WebhookEvent): string | undefined {
   if (kind === 'offer_converted') return 'traffic_source_converted';
   if (kind === 'buyer_converted' || kind === 'buyer_did_not_convert') return 'buyer_converted';
   if (kind !== 'conversion_returned') return undefined;
   return conversion === null ? 'traffic_source_converted' : 'buyer_converted';
 }
 
-/** Whether the maker sees what an event tells by its kind; `call` as the maker sees it. */
-function isTold(event: WebhookEvent, call: string | null): boolean {
-  const column = toldBy(event);
+/** Whether the maker sees what the kind of an event shows; `call` as the maker sees it. */
+function isKindVisible(event: WebhookEvent, call: string | null): boolean {
+  const column = columnOf(event);
   if (column === undefined || call === null) return true;
   return !isHidden((JSON.parse(call) as Record<string, unknown>)[column]);
 }
@@ -85,11 +85,11 @@ function masked(
 function conversionOf({ conversion }: WebhookEvent, call: string | null): string | null {
   if (conversion === null) return null;
   const { revenue, payout } = JSON.parse(call ?? '{}') as Record<string, unknown>;
-  const told = JSON.parse(conversion) as Record<string, unknown>;
+  const fields = JSON.parse(conversion) as Record<string, unknown>;
   return JSON.stringify({
-    ...told,
-    revenue: isHidden(revenue) ? null : told.revenue,
-    payout: isHidden(payout) ? null : told.payout,
+    ...fields,
+    revenue: isHidden(revenue) ? null : fields.revenue,
+    payout: isHidden(payout) ? null : fields.payout,
   });
 }
 

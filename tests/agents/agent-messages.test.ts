@@ -149,7 +149,9 @@ test('a message has its author; a deleted one has no recipients', async () => {
   });
   expect(body.agent_message.user_id).toBe(one!.user_id);
   await api('delete', `agent_messages/${body.agent_message.id}`);
-  expect(await holders(body.agent_message.id)).toEqual([]);
+  const query = { mine: true, ids: body.agent_message.id };
+  const gone = await api('get', 'agent_messages', { ...asAgent(one!), query });
+  expect([gone.status, Object.keys(gone.body.errors)]).toEqual([422, ['ids']]);
 });
 
 test('mine is refused for callers who are not agents', async () => {

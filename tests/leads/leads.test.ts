@@ -127,7 +127,7 @@ describe('a list of leads', () => {
     ['created_at_from=2027-01-12 12:00:02&time_zone=America/New_York', 'cde'],
     ['ids={b},{d}', 'bd'],
     ['ids[]={b_uuid}&ids[]={c}', 'bc'],
-    ['ids=999999', ''],
+    ['ids=999999,{d}', 'd'],
     ['fulltext=ann lee', 'a'],
     ['fulltext=cid@', 'c'],
     ['fulltext=5557002', 'be'],
@@ -246,8 +246,8 @@ describe('a list of leads', () => {
     expect(await found({ number: '3105557001' })).toBe('a');
     const by_offer = { query: { offer_id: names.offer_uuid } };
     expect((await api('get', 'leads', by_offer)).status).toBe(422);
-    for (const query of [{ number: '3105557001' }, { ids: names.a }])
-      expect((await api('get', 'leads', { query })).body.leads).toEqual([]);
+    expect((await api('get', 'leads', { query: { ids: names.a } })).status).toBe(422);
+    expect((await api('get', 'leads', { query: { number: '3105557001' } })).body.leads).toEqual([]);
     expect((await api('get', `leads/${names.a}`)).status).toBe(404);
     expect((await own.api('get', `leads/${names.a_uuid}`)).body.lead.id).toBe(names.a);
   });

@@ -45,12 +45,12 @@ export const READ_AMOUNTS = statement(
 );
 
 /**
- * Takes amounts back from the caps of buyers and groups: from each window that still runs and in
+ * Subtracts returned amounts from the caps of buyers and groups: from each window that still runs and in
  * which they were counted. Caps are locked in the order in which calls reserve them: groups by id,
  * then buyers by id.
  */
-export const TAKE_BACK = statement(
-  'calls.take_back',
+export const RETURN_USAGE = statement(
+  'calls.return_usage',
   sql`
     WITH counted AS (
       SELECT *
