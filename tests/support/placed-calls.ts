@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 
 import { openCarrier } from '../../src/carriers';
+import { signatureOf } from '../../src/carriers/signature';
 import { standingClock } from './clock';
 import { DIAL, NOON, openShop, ownNumber } from './leads';
 import { freePort } from './process';
@@ -49,6 +50,16 @@ export function placedCalls() {
     if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
     return res.body;
   };
+  /** Sends a request of the carrier, and checks the answer by the contract. */
+  const report = (url: string, params: Record<string, string>) =>
+    world.company.api('post', url.split('/api/v1/')[1]!, {
+      auth: null,
+      headers: {
+        'Content-Type': 'application/x-www-form-urlencoded',
+        'X-Twilio-Signature': signatureOf(server.auth_token, url, params),
+      },
+      body: new URLSearchParams(params).toString(),
+    });
   const place = (
     body: Fields,
     api: Api = world.company.api,
@@ -87,6 +98,7 @@ export function placedCalls() {
     },
     time,
     ok,
+    report,
     place,
     errors,
     distant,

@@ -29,7 +29,7 @@ async function placed(body: Record<string, unknown>) {
       ...params,
     });
   const answer = async (AnsweredBy?: string) =>
-    here.server.hook(form.get('Url')!, {
+    here.report(form.get('Url')!, {
       CallSid: call.call_sid,
       From: here.own,
       ...(AnsweredBy && { AnsweredBy }),
