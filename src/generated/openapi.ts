@@ -6981,9 +6981,9 @@ export interface components {
             /** @description The sender of its e-mails: `desk@example.com` or `Desk <desk@example.com>`. An action may have its own. */
             from_email?: string | null;
             /** @description What ends the schedule for a lead. It leaves for the end-of-schedule actions; after a conversion without calls and messages, after an opt-out without any. Replaces all current ones. */
-            exit_on?: components["schemas"]["ScheduleExit"][];
+            exit_on?: components["schemas"]["ScheduleExit"][] | null;
             /** @description What starts the schedule: events of its offer, or of all offers where it has none. A number that is in the schedule already is not started again, and a schedule is not started by calls that it led to itself, nor more than five times in 24 hours for one number. Replaces all current ones. */
-            triggers?: components["schemas"]["ScheduleTrigger"][];
+            triggers?: components["schemas"]["ScheduleTrigger"][] | null;
             /** @description No lead of a paused schedule is contacted: its leads are kept as `disabled`, and continue when it is unpaused. */
             paused?: boolean;
             /** @description Suppression lists of the schedule: its calls and messages skip leads with their numbers. Replaces all current ones. */
@@ -8968,6 +8968,10 @@ export interface components {
         CallUpdate: components["schemas"]["CallUpdateFields"];
         /** @description Every key that is not named here becomes a token of the call, like the keys of `data`: up to 200 of them, 64 kB in total. Those beyond are left out, and `warnings` says so. */
         CallPostback: components["schemas"]["CallUpdateFields"] & unknown;
+        /** @description Tokens of a call. */
+        AddedTokens: {
+            [key: string]: unknown;
+        };
         CallUpdateFields: {
             /** @description Dollars that the buyer pays for the call. Replaces the previous amount, and changes the revenue of the buyer and its group by the difference. With `buyer_converted` the buyer pays this amount instead of that of its conversion. */
             revenue?: number;
@@ -8986,13 +8990,9 @@ export interface components {
             /** @description What there is to say about the call. Kept as an event `note` of the call. */
             description?: string | null;
             /** @description Tokens to add to the call, as an object or as `key:value,key2:value2`. Tokens with the same names are overwritten. */
-            post_call_tokens?: {
-                [key: string]: unknown;
-            };
+            post_call_tokens?: components["schemas"]["AddedTokens"];
             /** @description The same as an object. When both contain a name, the value here is used. */
-            data?: {
-                [key: string]: unknown;
-            };
+            data?: components["schemas"]["AddedTokens"];
             /** @description True ends the call. A carrier is asked to end it, and reports the end; what it refuses is answered with 409 and the reason. A call on a softswitch of your own ends at once: the next instruction is `hang_up`. A call that has already ended is not changed. */
             hang_up?: boolean;
             /** @description Key of the disposition that the call gets. One that is not among your dispositions is refused, with the list. Null or blank takes it away. */

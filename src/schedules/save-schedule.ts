@@ -33,9 +33,9 @@ export interface ScheduleReferences {
  */
 export async function lockReferences(
   db: Db,
-  { buyer_suppression_ids, offer_id: offer, triggers = [] }: Fields,
+  { buyer_suppression_ids, offer_id: offer, triggers }: Fields,
 ): Promise<ScheduleReferences> {
-  for (const [n, { token_filter_list }] of triggers.entries())
+  for (const [n, { token_filter_list }] of (triggers ?? []).entries())
     await requireValueLists(db, token_filter_list, `triggers.${n}.token_filter_list`);
   const lists = await suppressionsOf(db, { buyer_suppression_ids });
   const offer_id =
