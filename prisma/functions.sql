@@ -111,6 +111,18 @@ CREATE OR REPLACE FUNCTION has_room(
   SELECT cap_limit IS NULL OR used < cap_limit AND used + added <= cap_limit
 $$;
 
+-- Fails the statement when caps that it must reserve had no room: they are the detail.
+CREATE OR REPLACE FUNCTION require_caps(wanted bigint[], reserved bigint[]) RETURNS boolean
+LANGUAGE plpgsql AS $$
+DECLARE
+  refused CONSTANT bigint[] := ARRAY(SELECT unnest(wanted) EXCEPT SELECT unnest(reserved));
+BEGIN
+  IF cardinality(refused) > 0 THEN
+    RAISE EXCEPTION 'caps have no room' USING ERRCODE = 'TL001', DETAIL = refused::text;
+  END IF;
+  RETURN true;
+END $$;
+
 -- ---------------------------------------------------------------------------------------------
 -- Makers: limited users whose records act later, and may then do no more than their makers
 -- ---------------------------------------------------------------------------------------------

@@ -1,24 +1,30 @@
 import { writeFileSync } from 'node:fs';
-import { INTERVALS, METRICS, type Interval, type Metric } from '../src/buyers/caps';
+import { CAPS, INTERVALS, METRICS, type Interval, type Metric } from '../src/buyers/caps';
 
-// Writes src/buyers/queries/cap-counters.ts: SQL over the 20 counters of 5 metrics and 4 intervals.
-// A test of tests/buyers/ fails when the file is not what this script makes.
+// Writes the SQL over the 20 counters of 5 metrics and 4 intervals. A test of tests/buyers/ fails
+// when a file is not what this script makes.
 
-export const FILE = 'src/buyers/queries/cap-counters.ts';
+/** How a statement has what a call adds: as its parameters, or as columns of rows `m`. */
+type Added = 'parameters' | 'columns';
+
+const number = (name: string, as: Added, type = 'int'): string =>
+  as === 'parameters' ? `{${name}}::${type}` : `m.${name}`;
 
 /** What calls under way may still use, and what a reservation adds to that. */
-const PENDING: Partial<Record<Metric, { column: string; held: string }>> = {
-  connection: { column: 'pending_connections', held: '{held_connections}::int' },
-  buyer_conversion: { column: 'pending_conversions', held: '{held_conversions}::int' },
-  revenue: { column: 'pending_revenue', held: '{held_revenue}::numeric' },
-  earned_revenue: { column: 'pending_revenue', held: '{held_revenue}::numeric' },
+const PENDING: Partial<Record<Metric, { column: string; held: string; type?: string }>> = {
+  connection: { column: 'pending_connections', held: 'held_connections' },
+  buyer_conversion: { column: 'pending_conversions', held: 'held_conversions' },
+  revenue: { column: 'pending_revenue', held: 'held_revenue', type: 'numeric' },
+  earned_revenue: { column: 'pending_revenue', held: 'held_revenue', type: 'numeric' },
 };
 const WINDOWS = ['hourly', 'daily', 'monthly'] as const;
 const NEXT = { hourly: 'next_hour', daily: 'next_day', monthly: 'next_month' } as const;
 
-/** A parameter: how much a call adds to a counter. */
-const added = (metric: Metric): string =>
-  `{${metric}}::${metric.endsWith('revenue') ? 'numeric' : 'int'}`;
+/** How much a call adds to a counter; rows `m` are reservations, which count attempts alone. */
+function added(metric: Metric, as: Added): string | undefined {
+  if (as === 'columns') return metric === 'attempt' ? 'm.calls' : undefined;
+  return number(metric, as, metric.endsWith('revenue') ? 'numeric' : 'int');
+}
 
 function usedNow(metric: Metric, interval: Interval): string {
   const counter = `l.${metric}_${interval}_used`;
@@ -33,8 +39,10 @@ function lines(start: string, parts: string[], end: string, separator = ', '): s
   return `${start.trimEnd()}${indented}${end.startsWith(')') ? '\n  ' : ''}${end}`;
 }
 
-function counter(metric: Metric, interval: Interval): string {
-  const sum = `${usedNow(metric, interval)} + ${added(metric)}`;
+/** Undefined for a counter that nothing changes. */
+function counter(metric: Metric, interval: Interval, as: Added): string | undefined {
+  if (interval === 'total' && added(metric, as) === undefined) return undefined;
+  const sum = [usedNow(metric, interval), added(metric, as)].filter(Boolean).join(' + ');
   return lines(`${metric}_${interval}_used = `, [sum], ',');
 }
 
@@ -45,49 +53,66 @@ const windowEnd = (interval: (typeof WINDOWS)[number]): string =>
   END,`;
 
 /** The condition that a cap has room; `row` has the limit. */
-function room(metric: Metric, interval: Interval, row: 'l' | 'h'): string {
+function room(metric: Metric, interval: Interval, row: 'l' | 'h', as: Added): string {
   const pending = PENDING[metric];
   const used = usedNow(metric, interval) + (pending ? ` + l.${pending.column}` : '');
-  const adding = added(metric) + (pending ? ` + ${pending.held}` : '');
+  const adding = [added(metric, as), pending && number(pending.held, as, pending.type)]
+    .filter(Boolean)
+    .join(' + ');
   return lines('AND has_room(', [`${row}.${metric}_${interval}_limit`, used, adding], ')');
 }
 
-const each = (intervals: readonly Interval[], line: (m: Metric, i: Interval) => string): string =>
+const each = (
+  intervals: readonly Interval[],
+  line: (m: Metric, i: Interval) => string | undefined,
+): string =>
   intervals
-    .flatMap((interval) => METRICS.map((metric) => `  ${line(metric, interval)}`))
+    .flatMap((interval) => METRICS.flatMap((metric) => line(metric, interval) ?? []))
+    .map((text) => `  ${text}`)
     .join('\n');
 
 const hourlyLimits = (line: (column: string) => string, separator: string): string =>
   METRICS.map((metric) => line(`${metric}_hourly_limit`)).join(separator);
 
-const counters = `const COUNTERS = sql\`
-${each(INTERVALS, counter)}
+const assignments = (as: Added) => `${each(INTERVALS, (m, i) => counter(m, i, as))}
 ${WINDOWS.map((interval) => `  ${windowEnd(interval)}`).join('\n')}
-  calls_count = l.calls_count + {calls}::int,
+  calls_count = l.calls_count + ${number('calls', as)},
   last_call_at = CASE
-    WHEN {calls}::int > 0 THEN greatest(l.last_call_at, {now})
+    WHEN ${number('calls', as)} > 0 THEN greatest(l.last_call_at, {now})
     ELSE l.last_call_at
   END,
-  pending_connections = l.pending_connections + {held_connections}::int,
-  pending_conversions = l.pending_conversions + {held_conversions}::int,
-  pending_revenue = l.pending_revenue + {held_revenue}::numeric,
-  concurrency_cap_used = greatest(0, l.concurrency_cap_used + {slots}::int)\`;`;
+  pending_connections = l.pending_connections + ${number('held_connections', as)},
+  pending_conversions = l.pending_conversions + ${number('held_conversions', as)},
+  pending_revenue = l.pending_revenue + ${number('held_revenue', as, 'numeric')},
+  concurrency_cap_used =
+    greatest(0, l.concurrency_cap_used + ${number(as === 'columns' ? 'calls' : 'slots', as)}),
+  changed_by = pg_current_xact_id()`;
+
+const slotIsFree = (slots: string): string => `(
+    ${slots} <= 0
+    OR l.concurrency_cap_limit IS NULL
+    OR l.concurrency_cap_used + ${slots} <= l.concurrency_cap_limit
+  )`;
+
+const isSpaced = (as: Added): string => `(
+    ${number('spacing_seconds', as)} = 0
+    OR l.last_call_at IS NULL
+    OR l.last_call_at <= {now}::timestamptz - ${number('spacing_seconds', as)} * interval '1 second'
+  )`;
+
+const allButHourly = (as: Added): string =>
+  each(
+    INTERVALS.filter((interval) => interval !== 'hourly'),
+    (metric, interval) => room(metric, interval, 'l', as),
+  );
+
+const counters = `const COUNTERS = sql\`
+${assignments('parameters')}\`;`;
 
 const conditions = `const ALL_BUT_HOURLY_HAVE_ROOM = sql\`
-  (
-    {slots}::int <= 0
-    OR l.concurrency_cap_limit IS NULL
-    OR l.concurrency_cap_used + {slots}::int <= l.concurrency_cap_limit
-  )
-  AND (
-    {spacing_seconds}::int = 0
-    OR l.last_call_at IS NULL
-    OR l.last_call_at <= {now}::timestamptz - {spacing_seconds}::int * interval '1 second'
-  )
-${each(
-  INTERVALS.filter((interval) => interval !== 'hourly'),
-  (metric, interval) => room(metric, interval, 'l'),
-)}\`;`;
+  ${slotIsFree('{slots}::int')}
+  AND ${isSpaced('parameters')}
+${allButHourly('parameters')}\`;`;
 
 const reserveForBuyer = `export const RESERVE_FOR_BUYER = statement(
   'buyers.reserve_for_buyer',
@@ -117,7 +142,7 @@ WHERE l.id = h.limit_id
   AND l.company_id = {company_id}
   AND l.buyer_id = {owner_id}
   AND \${ALL_BUT_HOURLY_HAVE_ROOM}
-${each(['hourly'], (metric, interval) => room(metric, interval, 'h'))}
+${each(['hourly'], (metric, interval) => room(metric, interval, 'h', 'parameters'))}
 RETURNING
   l.*,
   json_build_object(
@@ -135,7 +160,7 @@ SET
 WHERE l.company_id = {company_id}
   AND l.buyer_group_id = {owner_id}
   AND \${ALL_BUT_HOURLY_HAVE_ROOM}
-${each(['hourly'], (metric, interval) => room(metric, interval, 'l'))}
+${each(['hourly'], (metric, interval) => room(metric, interval, 'l', 'parameters'))}
 RETURNING l.*\`,
   { prepared: true },
 );`;
@@ -154,8 +179,7 @@ RETURNING l.id\`,
   { prepared: true },
 );`;
 
-/** The whole file. */
-export const source = `import { sql, statement, type Row } from '../../db/sql';
+const capCounters = `import { sql, statement, type Row } from '../../db/sql';
 import type { LimitName } from '../caps';
 
 // Generated by \`npm run generate:caps\` (scripts/generate-cap-counters.ts).
@@ -189,4 +213,58 @@ ${record('buyer', 'buyer_id')}
 ${record('group', 'buyer_group_id')}
 `;
 
-if (require.main === module) writeFileSync(FILE, source);
+/** A cap of row `r` as it was before a call; `u` is what the call and later ones have added. */
+function standing(metric: Metric, interval: Interval, n: number): string {
+  const pending = PENDING[metric];
+  const before =
+    `r.${metric}_${interval}_used` +
+    (metric === 'attempt' ? ' - u.calls' : '') +
+    (pending ? ` + r.${pending.column} - u.${pending.held}` : '');
+  const limit = interval === 'hourly' ? `r.open_${metric}_hourly_limit` : undefined;
+  const resets_at = interval === 'total' ? 'NULL' : `r.${interval}_resets_at`;
+  return lines(
+    '  (',
+    [`${n}, '${metric}_${interval}'`, before, limit ?? `r.${metric}_${interval}_limit`, resets_at],
+    ')',
+  );
+}
+
+const capReservations = `import { sql } from '../../db/sql';
+
+// Generated by \`npm run generate:caps\` (scripts/generate-cap-counters.ts).
+//
+// Reserving the caps of several calls in one statement. Rows \`m\` are what the calls take together
+// of each row \`l\` of call_limits; rows \`h\` have the hourly limits in force now.
+
+/** Adds what calls take; windows that have ended start from 0 in a new window. */
+export const RESERVED_COUNTERS = sql\`
+${assignments('columns')}\`;
+
+/** That there is room for all of it, and that the last call was long enough ago. */
+export const HAVE_ROOM = sql\`
+  ${slotIsFree('m.calls')}
+  AND ${isSpaced('columns')}
+${allButHourly('columns')}
+${each(['hourly'], (metric, interval) => room(metric, interval, 'h', 'columns'))}\`;
+
+/** The hourly limits of rows \`h\`, kept beside those of the row itself. */
+export const OPEN_LIMITS = sql\`
+${hourlyLimits((column) => `  h.${column} AS open_${column}`, ',\n')}\`;
+
+/**
+ * The caps of a reserved row \`r\` as they were before a call, as rows of a VALUES list: place, cap,
+ * used, limit and end of the window. \`u\` is what the call and later ones of the statement have added.
+ */
+export const CAPS_BEFORE = sql\`
+${CAPS.map(({ metric, interval }, n) => standing(metric, interval, n)).join(',\n')},
+  (${CAPS.length}, 'concurrency', r.concurrency_cap_used - u.calls, r.concurrency_cap_limit, NULL)\`;
+`;
+
+/** The files by path. */
+export const FILES = {
+  'src/buyers/queries/cap-counters.ts': capCounters,
+  'src/buyers/queries/cap-reservations.ts': capReservations,
+} as const;
+
+if (require.main === module)
+  for (const [path, text] of Object.entries(FILES)) writeFileSync(path, text);

@@ -13,7 +13,8 @@ import { routeFacts } from '../routing/route-facts';
 import { newSeed } from '../routing/seed';
 import { AWAIT_PLACING, END_OUTBOUND, READ_OUTBOUND, RECORD_ANSWER } from './queries/outbound';
 import { lockCall, readCall, type CallRow } from './read-call';
-import { abandonedCall, routeCall } from './route-call';
+import { abandonedCall } from './outcome';
+import { routeCall } from './route-call';
 
 /** The answer of an outbound call, as the carrier reports it. */
 export interface Answer {

@@ -11,7 +11,7 @@ import { callerNumber } from '../phone/caller-number';
 import { NO_ORIGIN, routeFacts } from '../routing/route-facts';
 import { newSeed } from '../routing/seed';
 import { readCaller, readTokens } from './read-incoming-call';
-import { explain } from './route-call';
+import { explain } from './outcome';
 
 /** A call that may come. */
 export interface PossibleCall {

@@ -1,6 +1,7 @@
 import { identify, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { notFound } from '../errors';
+import type { StoredBasis } from '../routing/engine/basis';
 import {
   candidateIds,
   unpackDecision,
@@ -116,9 +117,10 @@ export const readKeyPresses = (
 /** The decisions about a call in order of time, with the names that the buyers have now. */
 export async function readDecisions(db: Sql, call_id: number): Promise<Decision[]> {
   const rows = await db.sql(READ_DECISIONS, { call_id });
-  const decisions = rows.map(({ decision }) => decision as StoredDecision);
-  const ids = new Set(decisions.flatMap(candidateIds));
+  const ids = new Set(rows.flatMap(({ basis }) => candidateIds(basis as StoredBasis)));
   const buyers = await db.sql(READ_BUYER_NAMES, { ids: [...ids] });
   const names = new Map(buyers.map(({ id, name }) => [id, name]));
-  return decisions.map((decision) => unpackDecision(decision, names));
+  return rows.map(({ decision, basis }) =>
+    unpackDecision(decision as StoredDecision, basis as StoredBasis, names),
+  );
 }

@@ -6,7 +6,7 @@ import { findTrafficSource } from '../offers/find-traffic-source';
 import { callerNumber } from '../phone/caller-number';
 import { findReservedOffer } from '../routing/reservations';
 import { tokensOf } from '../tokens/lead-data';
-import type { IncomingCall } from './begin-call';
+import type { IncomingCall } from './new-call';
 import { SOFTSWITCH } from './update-call';
 
 /** A call as a softswitch reports it. */

@@ -1,5 +1,6 @@
 import type { TakenSlot } from '../buyers/caps';
 import type { Db } from '../db/tenant';
+import type { Basis } from '../routing/engine/basis';
 import type { StoredDecision } from '../routing/engine/decision';
 import type { DialBuyer } from '../routing/engine/instruction';
 import type { AttemptStatus } from '../routing/engine/progress';
@@ -41,6 +42,7 @@ export interface Round {
   round: number;
   now: Date;
   decision: StoredDecision;
+  basis: Basis;
   dial: readonly DialBuyer[];
   /** Whether the carrier rings all of these as long as the one that rings longest. */
   dials_as_one: boolean;
@@ -79,7 +81,8 @@ export async function recordRound(
 }
 
 function valuesOf(outcome: Round) {
-  const { dial, dials_as_one, events, slots, set, now, lease_until, decision, round } = outcome;
+  const { dial, dials_as_one, events, slots, set, now, lease_until, decision, basis, round } =
+    outcome;
   return {
     ...set,
     round,
@@ -88,6 +91,8 @@ function valuesOf(outcome: Round) {
     buyer_id: dial[0]?.buyer_id ?? null,
     connect_to: dial[0]?.number ?? null,
     decision: JSON.stringify(decision),
+    basis_hash: basis.hash,
+    basis: basis.text,
     dial: JSON.stringify(dial),
     dials_as_one,
     longest: Math.max(0, ...dial.map(({ timeout_seconds }) => timeout_seconds)),

@@ -347,6 +347,7 @@ export interface SqlTypes {
       last_call_at: Date | null;
       totals_reset_at: Date | null;
       network_limits: unknown;
+      changed_by: string | null;
       hourly_limits: unknown;
     };
   };
@@ -425,6 +426,7 @@ export interface SqlTypes {
       last_call_at: Date | null;
       totals_reset_at: Date | null;
       network_limits: unknown;
+      changed_by: string;
     };
   };
   'buyers.reset_totals_of_caps': {
@@ -491,6 +493,26 @@ export interface SqlTypes {
     };
     row: {
       id: string;
+    };
+  };
+  'calls.begin_calls': {
+    params: {
+      limit_ids: readonly (number | string | bigint)[] | string | null;
+      moved_calls: readonly (number | string | bigint)[] | string | null;
+      moved_connections: readonly (number | string | bigint)[] | string | null;
+      moved_conversions: readonly (number | string | bigint)[] | string | null;
+      moved_revenue: readonly (number | string)[] | string | null;
+      spacings: readonly (number | string | bigint)[] | string | null;
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      calls: string | object | null;
+      dials: string | object | null;
+      uses: string | object | null;
+      bases: string | object | null;
+      events: string | object | null;
+    };
+    row: {
+      id: number;
     };
   };
   'calls.call_report': {
@@ -795,6 +817,8 @@ export interface SqlTypes {
       dial: string | object | null;
       lease_until: Date | string | null;
       slots: string | object | null;
+      basis_hash: string | null;
+      basis: string | object | null;
       decision: string | object | null;
       events: string | object | null;
     };
@@ -1202,6 +1226,7 @@ export interface SqlTypes {
     };
     row: {
       decision: unknown;
+      basis: unknown;
     };
   };
   'calls.read_editable_call': {
@@ -1344,6 +1369,8 @@ export interface SqlTypes {
       dial: string | object | null;
       lease_until: Date | string | null;
       slots: string | object | null;
+      basis_hash: string | null;
+      basis: string | object | null;
       decision: string | object | null;
       events: string | object | null;
     };
@@ -3568,50 +3595,28 @@ export interface SqlTypes {
       facts: unknown;
     };
   };
-  'routing.call_facts': {
-    params: {
-      company_id: number | string | bigint | null;
-      number: number | string | bigint | null;
-      offer_id: number | string | bigint | null;
-      now: Date | string | null;
-    };
-    row: {
-      offer: unknown;
-      suppressed_by: unknown;
-      lead: unknown;
-      previous_buyer_id: number | null;
-      paid: unknown;
-      blocked_for_offer: boolean;
-      blacklisted: boolean;
-      previous_fleets: string[];
-      calls_last: unknown;
-    };
-  };
   'routing.call_state': {
     params: {
       numbers: readonly (number | string | bigint)[] | string | null;
+      offer_ids: readonly (number | string | bigint)[] | string | null;
+      source_ids: readonly (number | string | bigint)[] | string | null;
+      carriers: readonly (string)[] | string | null;
+      call_sids: readonly (string)[] | string | null;
       company_id: number | string | bigint | null;
-      now: Date | string | null;
+      xmax: string | null;
+      running: readonly (string)[] | string | null;
       limit_ids: readonly (number | string | bigint)[] | string | null;
-      since: string | null;
+      now: Date | string | null;
+      by_epc: readonly (number | string | bigint)[] | string | null;
     };
     row: {
       changes: string;
-      since: string;
+      snapshot: string;
+      own_xid: string | null;
       caps: unknown;
       suppressed: unknown;
-    };
-  };
-  'routing.caller_facts': {
-    params: {
-      company_id: number | string | bigint | null;
-      number: number | string | bigint | null;
-      now: Date | string | null;
-    };
-    row: {
-      blacklisted: boolean;
-      previous_fleets: string[];
-      calls_last: unknown;
+      earnings: unknown;
+      callers: unknown;
     };
   };
   'routing.callers': {
@@ -3707,17 +3712,6 @@ export interface SqlTypes {
     };
     row: {
       n: number;
-    };
-  };
-  'routing.earnings_per_call': {
-    params: {
-      now: Date | string | null;
-      company_id: number | string | bigint | null;
-      ids: readonly (number | string | bigint)[] | string | null;
-    };
-    row: {
-      id: number;
-      epc: number | null;
     };
   };
   'routing.expire_reservations': {

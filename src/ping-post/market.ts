@@ -60,7 +60,7 @@ export async function openMarket(
 ): Promise<Market | NoBuyer> {
   const { offer_id, traffic_source_id, show_buyer_names, may_name } = terms;
   const source = { offer_id: String(offer_id) };
-  const found = await loadRouting(db, { source, number: caller_number, now });
+  const found = await loadRouting(db, { source, number: caller_number, traffic_source_id, now });
   if (!found) throw notFound();
   const { facts } = found;
   const asked = await routeFacts(db, found, {
@@ -96,8 +96,8 @@ export async function openMarket(
 }
 
 /** No buyer is available: for this caller never, or just not now. */
-export function noBuyerOf({ routed: { considered } }: Chosen): NoBuyer {
-  if (considered.length > 0 && considered.every(({ reason }) => reason === 'suppressed'))
+export function noBuyerOf({ judged: { faults } }: Chosen): NoBuyer {
+  if (faults.length > 0 && faults.every((fault) => fault?.reason === 'suppressed'))
     return {
       status: 'caller_number_suppressed',
       message: "the caller's number is on a suppression list of every buyer",

@@ -2,6 +2,7 @@ import type { Schemas } from '../contract';
 import type { Db, Statements } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import type { SellersEndpoint } from '../http/auth/webhook-tokens';
+import { route } from '../routing/engine/route';
 import { reserveBuyers } from '../routing/reserve-buyers';
 import { INVALID, noBuyerOf, openMarket, PAUSED, type Market, type NoBuyer } from './market';
 import { limitHolds } from './limit-holds';
@@ -105,11 +106,13 @@ interface Identity {
  * ones are reserved.
  */
 function buyersOf(
-  { bids }: Market,
-  { routed, members }: Chosen,
+  { bids, asked }: Market,
+  { judged, members }: Chosen,
   { uuid, expires_at }: Identity,
 ): PingReply['buyers'] {
-  const others = routed.choices.slice(1).flatMap((choice) => choice.members);
+  const others = route(judged.candidates, asked)
+    .choices.slice(1)
+    .flatMap((choice) => choice.members);
   return [...members, ...others].map(({ buyer: { id } }, place) => {
     const bid = bids.get(id);
     const { bid_price = 0, bid_duration = null } = bid ?? {};

@@ -1,19 +1,12 @@
 import type { Db } from '../db/tenant';
-import {
-  CALL_FACTS,
-  CALLER_FACTS,
-  OFFER_WORDS,
-  OPEN_CONVERSIONS,
-  type CallFacts,
-  type OfferTerms,
-} from './queries/caller-facts';
+import { OFFER_WORDS, OPEN_CONVERSIONS, type OfferTerms } from './queries/caller-facts';
 
 export type { CallFacts, OfferTerms } from './queries/caller-facts';
 
 type Connection = Pick<Db, 'sql'>;
 
 /** The terms of a call that has no offer. */
-const NO_TERMS: OfferTerms = {
+export const NO_TERMS: OfferTerms = {
   id: null,
   name: '',
   paused: false,
@@ -27,34 +20,6 @@ const NO_TERMS: OfferTerms = {
   spacing_seconds: 0,
   payouts: [],
 };
-
-export interface CallToLoad {
-  offer_id: bigint | number | string | null;
-  /** E.164 without the plus; null when it is withheld. */
-  number: number | null;
-  now: Date;
-}
-
-/**
- * What a caller's call for an offer depends on. Undefined when there is no such offer. A call
- * without an offer has no lead, no lists of an offer and no previous buyer.
- */
-export async function loadCallFacts(
-  db: Connection,
-  { offer_id, ...caller }: CallToLoad,
-): Promise<CallFacts | undefined> {
-  if (offer_id !== null) return (await db.sql(CALL_FACTS, { offer_id, ...caller }))[0];
-  const [facts] = await db.sql(CALLER_FACTS, caller);
-  return {
-    ...facts!,
-    offer: NO_TERMS,
-    blocked_for_offer: false,
-    suppressed_by: [],
-    lead: null,
-    previous_buyer_id: null,
-    paid: [],
-  };
-}
 
 /** What callers of an offer hear, or are put through to, when there is no buyer to talk to. */
 export type OfferWords = Pick<

@@ -1,5 +1,7 @@
 import type { Db } from '../db/tenant';
-import { copyCandidate, copyGroup, type Candidate, type UsedUpCap } from './engine/candidate';
+import { CapsSeen, readSeen } from './caps-seen';
+import { basisOf, type Basis } from './engine/basis';
+import { copyCandidate, copyGroup, type Candidate, type CandidateGroup } from './engine/candidate';
 import {
   cachedSnapshot,
   freshSnapshot,
@@ -7,182 +9,264 @@ import {
   type OfferSnapshot,
   type Source,
 } from './offer-snapshot';
-import {
-  CALL_STATE,
-  CHANGES,
-  EARNINGS,
-  type BuyerLists,
-  type OwnerState,
-} from './queries/call-state';
-import { capOf } from './used-up-cap';
+import { CALL_STATE, CHANGES, type BuyerLists, type CallerState } from './queries/call-state';
 
-// The buyers of an offer at the moment of a call: what is set up of them (offer-snapshot.ts), and
-// what calls have changed. Only rows of caps that were written since the last read are read:
-// `since` is the oldest transaction that was running then, and all older ones had been seen.
+// The buyers of offers at the moment of a call: what is set up of them (offer-snapshot.ts), and
+// what calls have changed (caps-seen.ts). One statement reads the latter for all calls that come at
+// the same time, with what is known of their callers.
 
 type Connection = Pick<Db, 'company_id' | 'key' | 'sql'>;
 
-/**
- * What is known of caps in one minute: opening hours and windows of caps change at full minutes.
- */
-interface CallState {
-  /** Null before the first read. */
-  since: bigint | null;
-  /** The used-up caps of groups by their rows of caps; null where none is used up. */
-  group_caps: Map<number, UsedUpCap | null>;
-  plain: readonly Candidate[];
+/** The buyers of an offer in one minute. */
+interface OfferState {
   /** The candidates as last read. An array that was handed out is never changed. */
   current: readonly Candidate[];
+  basis: Basis;
+  /** Places of candidates by the ids of their buyers. */
+  places: ReadonlyMap<number, number>;
+  /** As last read, by their rows of caps. */
+  groups: Map<number, CandidateGroup>;
 }
 
-const states_of = new WeakMap<OfferSnapshot, Map<number, CallState>>();
+/** What is known of a company in one minute. */
+interface MinuteState {
+  caps: CapsSeen;
+  offers: Map<OfferSnapshot, OfferState>;
+}
+
+/** By company; the one that was used last is at the end. */
+const states_of = new Map<string, Map<number, MinuteState>>();
+const MAX_COMPANIES = 1_000;
 /** Calls come now, but an explanation can be for any time. */
 const MAX_MINUTES = 2;
 
-function callStateOf(snapshot: OfferSnapshot, now: Date): CallState {
+function stateOf(key: string, now: Date): MinuteState {
   const minute = Math.floor(now.getTime() / 60_000);
-  const states = states_of.get(snapshot) ?? new Map<number, CallState>();
-  states_of.set(snapshot, states);
-  const known = states.get(minute);
+  const minutes = states_of.get(key) ?? new Map<number, MinuteState>();
+  states_of.delete(key);
+  states_of.set(key, minutes);
+  if (states_of.size > MAX_COMPANIES) states_of.delete(states_of.keys().next().value!);
+  const known = minutes.get(minute);
   if (known) return known;
-  const plain = plainCandidates(snapshot, now);
-  const state: CallState = { since: null, group_caps: new Map(), plain, current: plain };
-  states.set(minute, state);
-  if (states.size > MAX_MINUTES) states.delete(states.keys().next().value!);
+  const state: MinuteState = { caps: new CapsSeen(), offers: new Map() };
+  minutes.set(minute, state);
+  if (minutes.size > MAX_MINUTES) minutes.delete(minutes.keys().next().value!);
   return state;
 }
 
-export interface Callers {
+/** A call whose buyers are to be read. */
+export interface AskedCall {
   source: Source;
   /** E.164 without the plus; null when it is withheld. */
-  numbers: readonly (number | null)[];
+  number: number | null;
+  /** The source that the call comes from, if it is known. */
+  traffic_source_id?: string | number | null;
+  /** A call that may have been reported before. */
+  carrier?: string;
+  call_sid?: string | null;
+}
+
+/** The buyers of a call, and what is known of its caller. */
+export interface CallCandidates {
+  candidates: readonly Candidate[];
+  basis: Basis;
+  snapshot: OfferSnapshot;
+  caller: CallerState;
+}
+
+/**
+ * The buyers of the offer of each call, or the one that its number forwards to, with everything
+ * that decides whether they can take the call.
+ */
+export async function readCandidates(
+  db: Connection,
+  calls: readonly AskedCall[],
+  now: Date,
+): Promise<CallCandidates[]> {
+  const snapshots = await snapshotsOf(db, calls);
+  for (;;) {
+    const { changes, state, suppressed, earnings, callers } = await readState(db, calls, {
+      snapshots,
+      now,
+    });
+    const outdated = [...snapshots].filter(([, snapshot]) => snapshot.changes !== changes);
+    if (outdated.length > 0) {
+      for (const [key] of outdated)
+        snapshots.set(key, await freshSnapshot(db, sourceOfKey(key), changes));
+      continue;
+    }
+    return calls.map(({ source }, n) => {
+      const snapshot = snapshots.get(JSON.stringify(source))!;
+      const { current, basis, places } = state.offers.get(snapshot)!;
+      const changed = new Map<number, Parameters<typeof copyCandidate>[1]>();
+      for (const { id, epc } of earnings) changed.set(id, { epc });
+      for (const { place, buyer_id, lists } of suppressed)
+        if (place === n + 1)
+          changed.set(buyer_id, { ...changed.get(buyer_id), suppressed_by: lists });
+      return {
+        candidates: withChanges(current, places, changed),
+        basis,
+        snapshot,
+        caller: callers[n]!,
+      };
+    });
+  }
+}
+
+const sourceOfKey = (key: string): Source => JSON.parse(key) as Source;
+
+function withChanges(
+  current: readonly Candidate[],
+  places: ReadonlyMap<number, number>,
+  changed: ReadonlyMap<number, Parameters<typeof copyCandidate>[1]>,
+): readonly Candidate[] {
+  if (changed.size === 0) return current;
+  const candidates = [...current];
+  for (const [buyer_id, changes] of changed) {
+    const place = places.get(buyer_id);
+    if (place !== undefined) candidates[place] = copyCandidate(candidates[place]!, changes);
+  }
+  return candidates;
+}
+
+/** The snapshots of the sources of calls, by the source as JSON. */
+async function snapshotsOf(
+  db: Connection,
+  calls: readonly AskedCall[],
+): Promise<Map<string, OfferSnapshot>> {
+  const snapshots = new Map<string, OfferSnapshot>();
+  let changes: string | undefined;
+  for (const { source } of calls) {
+    const key = JSON.stringify(source);
+    if (snapshots.has(key)) continue;
+    const cached = cachedSnapshot(db, source);
+    if (!cached) changes ??= await readChanges(db);
+    snapshots.set(key, cached ?? (await freshSnapshot(db, source, changes!)));
+  }
+  return snapshots;
+}
+
+interface Reading {
+  snapshots: ReadonlyMap<string, OfferSnapshot>;
   now: Date;
 }
 
-/**
- * The buyers of an offer, or the one that a number forwards to, with everything that decides
- * whether they can take a call: a list for each caller, in the order of `numbers`.
- */
-export async function routingCandidates(
+/** Reads what calls have changed, and adds it to what is known. */
+async function readState(
   db: Connection,
-  { source, numbers, now }: Callers,
-): Promise<(readonly Candidate[])[]> {
-  const { snapshot, state, suppressed } = await readCurrent(db, { source, numbers, now });
-  const earnings = await readEarnings(db, snapshot.by_epc, now);
-  const common =
-    earnings.size === 0
-      ? state.current
-      : state.current.map((one) =>
-          earnings.has(one.id) ? copyCandidate(one, { epc: earnings.get(one.id)! }) : one,
-        );
-  return numbers.map((_, place) => {
-    const lists = new Map(
-      suppressed
-        .filter((each) => each.place === place + 1)
-        .map((each) => [each.buyer_id, each.lists]),
-    );
-    return lists.size === 0
-      ? common
-      : common.map((one) =>
-          lists.has(one.id) ? copyCandidate(one, { suppressed_by: lists.get(one.id)! }) : one,
-        );
-  });
-}
-
-interface CurrentState {
-  snapshot: OfferSnapshot;
-  state: CallState;
+  calls: readonly AskedCall[],
+  { snapshots, now }: Reading,
+): Promise<{
+  changes: string;
+  state: MinuteState;
   suppressed: BuyerLists[];
-}
-
-/**
- * Reads what calls have changed. The same statement returns how often the set-up of the company was
- * changed: if the cached snapshot is older, it is read again, and the state with it.
- */
-async function readCurrent(db: Connection, { source, ...callers }: Callers): Promise<CurrentState> {
-  const cached = cachedSnapshot(db, source);
-  const read = cached && (await readCallState(db, cached, callers));
-  if (read && read.changes === cached.changes) return { snapshot: cached, ...read };
-  const snapshot = await freshSnapshot(db, source, read?.changes ?? (await readChanges(db)));
-  return { snapshot, ...(await readCallState(db, snapshot, callers)) };
-}
-
-async function readCallState(
-  db: Connection,
-  snapshot: OfferSnapshot,
-  { numbers, now }: Omit<Callers, 'source'>,
-) {
-  const state = callStateOf(snapshot, now);
-  const { since } = state;
+  earnings: { id: number; epc: number | null }[];
+  callers: CallerState[];
+}> {
+  const state = stateOf(db.key, now);
+  const all = new Set(snapshots.values());
+  const unread = [...all].filter((snapshot) => !state.offers.has(snapshot));
+  const base = state.caps.seen;
   const [row] = await db.sql(CALL_STATE, {
-    limit_ids: snapshot.limit_ids,
-    since: since === null ? null : String(since),
-    numbers: numbers.map((number) => number ?? 0),
+    xmax: base === null ? null : String(base.xmax),
+    running: base?.running ?? [],
+    limit_ids: idsOf(unread),
+    by_epc: [...all].flatMap(({ by_epc }) => by_epc),
+    ...columnsOf(calls),
     now,
   });
-  const { caps, changes, suppressed } = row!;
-  const read_since = BigInt(row!.since);
-  // A read that ran at the same time may have seen more and returned earlier.
-  if (state.since === null || read_since >= state.since) {
-    if (since === null) Object.assign(state, { group_caps: new Map(), current: state.plain });
-    apply(snapshot, state, caps);
-    state.since = read_since;
-  }
-  return { state, changes, suppressed };
+  const { caps, changes, snapshot, own_xid, suppressed, earnings, callers } = row!;
+  const added = state.caps.add(caps, { base, seen: readSeen(snapshot, own_xid) });
+  if (added.length > 0)
+    for (const [known, offer] of state.offers) apply(known, offer, { caps: state.caps, added });
+  for (const each of unread)
+    if (!state.offers.has(each)) state.offers.set(each, offerStateOf(each, state.caps, now));
+  return { changes, state, suppressed, earnings, callers };
+}
+
+const columnsOf = (calls: readonly AskedCall[]) => ({
+  numbers: column(calls, ({ number }) => number),
+  offer_ids: column(calls, ({ source }) => ('offer_id' in source ? source.offer_id : null)),
+  source_ids: column(calls, ({ traffic_source_id }) => traffic_source_id),
+  carriers: column(calls, ({ carrier }) => carrier),
+  call_sids: column(calls, ({ call_sid }) => call_sid),
+});
+
+/** Arrays may contain nulls, which the types of parameters do not know. */
+const column = (
+  calls: readonly AskedCall[],
+  valueOf: (call: AskedCall) => string | number | null | undefined,
+): string[] => calls.map((call) => (valueOf(call) ?? null) as string);
+
+/** The rows of caps of some snapshots, as the text of an array. */
+const idsOf = (snapshots: readonly OfferSnapshot[]): readonly bigint[] =>
+  (snapshots.length === 1
+    ? snapshots[0]!.limit_ids
+    : `{${snapshots.flatMap(({ limit_ids }) => String(limit_ids).slice(1, -1) || []).join(',')}}`) as readonly bigint[];
+
+function offerStateOf(snapshot: OfferSnapshot, caps: CapsSeen, now: Date): OfferState {
+  const plain = plainCandidates(snapshot, now);
+  const state: OfferState = {
+    current: plain,
+    basis: basisWith(snapshot, plain),
+    places: new Map(plain.map(({ id }, place) => [id, place])),
+    groups: new Map(snapshot.groups.map(({ limit_id, group }) => [limit_id, group])),
+  };
+  const added = [...snapshot.places.keys(), ...snapshot.groups.map(({ limit_id }) => limit_id)];
+  apply(snapshot, state, { caps, added });
+  return state;
+}
+
+/** From one minute to the next it usually is the same. */
+const basis_of = new WeakMap<OfferSnapshot, Basis>();
+function basisWith(snapshot: OfferSnapshot, plain: readonly Candidate[]): Basis {
+  const basis = basisOf(plain);
+  const known = basis_of.get(snapshot);
+  if (known?.hash === basis.hash) return known;
+  basis_of.set(snapshot, basis);
+  return basis;
 }
 
 /** Rebuilds only the candidates whose caps changed since the last read; usually none or one. */
-function apply(snapshot: OfferSnapshot, state: CallState, rows: readonly OwnerState[]): void {
-  const current = [...state.current];
-  const changed_groups = new Set<number>();
-  for (const { limit_id, cap, last_call_at } of rows) {
-    const place = snapshot.places.get(limit_id);
+function apply(
+  { places }: OfferSnapshot,
+  state: OfferState,
+  { caps, added }: { caps: CapsSeen; added: readonly number[] },
+): void {
+  let current: Candidate[] | undefined;
+  const changed_groups = new Map<number, CandidateGroup>();
+  for (const limit_id of added) {
+    const standing = caps.standingOf(limit_id);
+    if (!standing) continue;
+    const place = places.get(limit_id);
     if (place !== undefined) {
-      current[place] = copyCandidate(current[place]!, {
-        used_up: capOf(cap),
-        last_call_at: last_call_at === null ? null : new Date(last_call_at),
-      });
+      current ??= [...state.current];
+      current[place] = copyCandidate(current[place]!, standing);
       continue;
     }
-    if (cap !== null || state.group_caps.get(limit_id)) changed_groups.add(limit_id);
-    state.group_caps.set(limit_id, capOf(cap));
+    const group = state.groups.get(limit_id);
+    if (!group || (group.used_up === null && standing.used_up === null)) continue;
+    const changed = copyGroup(group, standing.used_up);
+    state.groups.set(limit_id, changed);
+    changed_groups.set(changed.id, changed);
   }
-  if (changed_groups.size > 0) applyGroups(snapshot, state, { current, changed_groups });
-  state.current = current;
+  if (changed_groups.size > 0) {
+    current ??= [...state.current];
+    applyGroups(current, changed_groups);
+  }
+  if (current) state.current = current;
 }
 
-/** Gives the members of changed groups new copies of their groups. */
-function applyGroups(
-  { groups }: OfferSnapshot,
-  { group_caps }: CallState,
-  { current, changed_groups }: { current: Candidate[]; changed_groups: ReadonlySet<number> },
-): void {
-  const copies = new Map(
-    groups.map(({ limit_id, group }) => [
-      group.id,
-      copyGroup(group, group_caps.get(limit_id) ?? null),
-    ]),
-  );
-  const changed_ids = new Set(
-    groups.flatMap(({ limit_id, group }) => (changed_groups.has(limit_id) ? [group.id] : [])),
-  );
-  current.forEach((one, place) => {
-    if (one.groups.some(({ id }) => changed_ids.has(id)))
-      current[place] = copyCandidate(one, { groups: one.groups.map(({ id }) => copies.get(id)!) });
+/** Gives the members of changed groups the new copies. */
+function applyGroups(candidates: Candidate[], changed: ReadonlyMap<number, CandidateGroup>): void {
+  candidates.forEach((one, place) => {
+    if (!one.groups.some(({ id }) => changed.has(id))) return;
+    const groups = one.groups.map((group) => changed.get(group.id) ?? group);
+    candidates[place] = copyCandidate(one, { groups });
   });
 }
 
 async function readChanges(db: Connection): Promise<string> {
   const [row] = await db.sql(CHANGES, {});
   return row!.changes;
-}
-
-async function readEarnings(
-  db: Connection,
-  ids: readonly number[],
-  now: Date,
-): Promise<Map<number, number | null>> {
-  if (ids.length === 0) return new Map();
-  const rows = await db.sql(EARNINGS, { ids, now });
-  return new Map(rows.map(({ id, epc }) => [id, epc]));
 }

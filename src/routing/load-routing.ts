@@ -1,68 +1,104 @@
 import { batchers } from '../db/batcher';
 import type { Db, Statements } from '../db/tenant';
-import { loadCallFacts, type CallFacts } from './caller-facts';
-import { routingCandidates } from './candidates';
+import { NO_TERMS, type CallFacts } from './caller-facts';
+import { readCandidates, type AskedCall, type CallCandidates } from './candidates';
+import type { Basis } from './engine/basis';
 import type { Candidate } from './engine/candidate';
-import { cachedSnapshot, type Source } from './offer-snapshot';
-import { readPreDialWebhooks, type PreDialWebhook } from './read-pre-dial-webhooks';
+import type { OfferSnapshot, Source } from './offer-snapshot';
+import type { CallerState } from './queries/call-state';
+import type { PreDialWebhook } from './read-pre-dial-webhooks';
+import type { AwaitedReservation } from './reservations';
 
 /** A call to be routed. */
-export interface Caller {
-  source: Source;
-  /** E.164 without the plus; null when it is withheld. */
-  number: number | null;
+export interface Caller extends AskedCall {
   now: Date;
 }
 
 /** Everything that decides where a call goes. */
 export interface RoutingContext {
   facts: CallFacts;
+  /** In the order of the basis. */
   candidates: readonly Candidate[];
+  /** What the decisions about the offer have in common. */
+  basis: Basis;
+  /** Rows of caps by the ids of their owners. */
+  caps: Pick<OfferSnapshot, 'caps_of_buyers' | 'caps_of_groups'>;
   /** Webhooks to ask before a buyer is dialed. */
   webhooks: readonly PreDialWebhook[];
+  /** What a seller has reserved for the next call of the caller to the offer. */
+  reservation: AwaitedReservation | undefined;
+  /** Whether sources are paused: the one that was asked for, and that of the caller's lead. */
+  paused_sources: ReadonlyMap<number, boolean>;
+  /** Whether the call was reported before. */
+  is_known: boolean;
 }
 
-type Buyers = Pick<RoutingContext, 'candidates' | 'webhooks'>;
-
-const batched = batchers<Caller, Buyers>();
+const batched = batchers<Caller, RoutingContext | undefined>();
 
 /**
  * Loads everything that decides where a call goes; undefined when there is no such offer. Outside
- * transactions, simultaneous calls to an offer share one read of its buyers.
+ * transactions, simultaneous calls of a company share one read.
  */
 export async function loadRouting(
   db: Statements & Partial<Pick<Db, 'batched'>>,
   caller: Caller,
 ): Promise<RoutingContext | undefined> {
-  const { source, number, now } = caller;
-  const offer_id = 'offer_id' in source ? source.offer_id : null;
-  const run = (callers: readonly Caller[]) => loadBuyers(db, source, callers);
-  if (!db.batched) {
-    const facts = await loadCallFacts(db, { offer_id, number, now });
-    const [buyers] = await run([caller]);
-    return facts && { facts, ...buyers! };
-  }
-  const [facts, buyers] = await Promise.all([
-    loadCallFacts(db, { offer_id, number, now }),
-    batched(db, JSON.stringify(source), () => ({ run, keyOf: (each) => each }))(caller),
-  ]);
-  return facts && { facts, ...buyers };
+  if (!db.batched) return (await loadRoutings(db, [caller], caller.now))[0];
+  const { company_id, key } = db;
+  const connection = { company_id, key, ...db.batched };
+  // Hours and windows of caps change at full minutes.
+  const minute = Math.floor(caller.now.getTime() / 60_000);
+  const run = (callers: readonly Caller[]) =>
+    loadRoutings(connection, callers, callers.at(-1)!.now);
+  return batched(db.batched, String(minute), () => ({ run, keyOf: (each) => each }))(caller);
 }
 
-async function loadBuyers(
+/** The same for several calls at once. */
+export async function loadRoutings(
   db: Statements,
-  source: Source,
-  callers: readonly Caller[],
-): Promise<Buyers[]> {
-  const lists = await routingCandidates(db, {
-    source,
-    numbers: callers.map(({ number }) => number),
-    now: callers.at(-1)!.now,
-  });
-  // Candidates have just put the snapshot into the cache, unless another one has evicted it.
-  const webhooks = cachedSnapshot(db, source)?.webhooks ?? (await readPreDialWebhooks(db));
-  return lists.map((candidates) => ({ candidates, webhooks }));
+  calls: readonly AskedCall[],
+  now: Date,
+): Promise<(RoutingContext | undefined)[]> {
+  const found = await readCandidates(db, calls, now);
+  return found.map((each, n) => contextOf(calls[n]!.source, each));
 }
+
+function contextOf(
+  source: Source,
+  { candidates, basis, snapshot, caller }: CallCandidates,
+): RoutingContext | undefined {
+  const facts = factsOf(source, caller);
+  if (!facts) return undefined;
+  return {
+    facts,
+    candidates,
+    basis,
+    caps: snapshot,
+    webhooks: snapshot.webhooks,
+    reservation: reservationOf(caller),
+    paused_sources: new Map(caller.sources.map(({ id, paused }) => [id, paused])),
+    is_known: caller.is_known,
+  };
+}
+
+/** A call without an offer has no lead, no lists of an offer and no previous buyer. */
+function factsOf(source: Source, { of_offer, ...caller }: CallerState): CallFacts | undefined {
+  const { blacklisted, previous_fleets, calls_last } = caller;
+  const known = { blacklisted, previous_fleets, calls_last };
+  if ('offer_id' in source) return of_offer ? { ...known, ...of_offer } : undefined;
+  return {
+    ...known,
+    offer: NO_TERMS,
+    blocked_for_offer: false,
+    suppressed_by: [],
+    lead: null,
+    previous_buyer_id: null,
+    paid: [],
+  };
+}
+
+const reservationOf = ({ reservation }: CallerState): AwaitedReservation | undefined =>
+  reservation ? { ...reservation, expires_at: new Date(reservation.expires_at) } : undefined;
 
 /**
  * Where the buyers of a call come from: its offer, or else the one buyer its number forwards to.

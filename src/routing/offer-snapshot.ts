@@ -32,6 +32,9 @@ export interface OfferSnapshot {
   buyers: readonly (BuyerRow & { groups: CandidateGroup[] })[];
   /** Places of buyers by their rows of caps. */
   places: ReadonlyMap<number, number>;
+  /** The row of caps of each buyer and each group, by id. */
+  caps_of_buyers: ReadonlyMap<number, number>;
+  caps_of_groups: ReadonlyMap<number, number>;
   /** Rows of caps; in fact the text of an array, which is built once instead of for every call. */
   limit_ids: readonly bigint[];
   /** Webhooks to ask before a buyer is dialed. */
@@ -112,6 +115,8 @@ async function readSnapshot(
     buyers,
     webhooks,
     places: new Map(buyers.map(({ limit_id }, place) => [limit_id, place])),
+    caps_of_buyers: new Map(buyers.map(({ limit_id, facts }) => [facts.id, limit_id])),
+    caps_of_groups: new Map(groups.map(({ limit_id, group }) => [group.id, limit_id])),
     limit_ids: arrayText([...groups, ...buyers].map(({ limit_id }) => limit_id)),
     by_epc: buyers.flatMap(({ facts }) => (facts.route_by_type === 'epc' ? [facts.id] : [])),
   };

@@ -4,7 +4,8 @@ import type { Statements } from '../db/tenant';
 import { HttpProblem } from '../errors';
 import { copyCandidate, copyGroup, type Candidate, type CandidateGroup } from './engine/candidate';
 import { reservedChoice, type Chosen } from './engine/reserved-choice';
-import { route, type Choice, type Member, type Route, type RouteFacts } from './engine/route';
+import { decide, type FirstChoice, type Judged } from './engine/decide';
+import type { Member, RouteFacts } from './engine/route';
 import type { PreDialCheckRequired } from './pre-dial-webhooks';
 import { claimReservation, findReservation, type AwaitedReservation } from './reservations';
 import { readUsedUpCap } from './used-up-cap';
@@ -56,13 +57,13 @@ export async function reserveCheckedBuyers(
 ): Promise<Chosen | PreDialCheckRequired> {
   const failures: Failures = new Map();
   for (let tries = 0; tries <= MAX_EXTRA_ATTEMPTS + candidates.length; tries++) {
-    const routed = route(withFailures(candidates, failures), facts);
-    const [choice] = routed.choices;
-    if (!choice) return chosenOf(routed, [], []);
+    const judged = decide(withFailures(candidates, failures), facts);
+    const choice = judged.first;
+    if (!choice) return chosenOf(judged, [], []);
     const check = checkOf(choice.members);
     if (check) return check;
     const reserved = await reserveChoice(db, choice, { facts, failures });
-    if (reserved.length > 0) return chosenOf(routed, choice.members, reserved);
+    if (reserved.length > 0) return chosenOf(judged, choice.members, reserved);
   }
   throw new HttpProblem(
     'contended',
@@ -72,7 +73,7 @@ export async function reserveCheckedBuyers(
 }
 
 function chosenOf(
-  routed: Route,
+  judged: Judged,
   members: readonly Member[],
   reserved: readonly OwnerReservation[],
 ): Chosen {
@@ -80,7 +81,7 @@ function chosenOf(
     reserved.flatMap(({ owner }) => (owner.kind === 'buyer' ? [owner.id] : [])),
   );
   return {
-    routed,
+    judged,
     members: members.filter(({ buyer }) => buyer_ids.has(buyer.id)),
     slots: reserved.map(({ call_limit_id, pending }) => ({ call_limit_id, ...pending })),
     caps: reserved.flatMap(({ owner: { kind, id }, caps }) =>
@@ -148,7 +149,7 @@ interface Reserving {
  */
 async function reserveChoice(
   db: Statements,
-  { members, group: chosen_group }: Choice,
+  { members, group: chosen_group }: FirstChoice,
   reserving: Reserving,
 ): Promise<OwnerReservation[]> {
   const group = chosen_group ?? members[0]!.group;
@@ -189,7 +190,7 @@ async function reserveOwner(
 }
 
 /** The most that a call can come to that is dialed to these at once: one of them gets it. */
-const pendingOf = (members: readonly Member[]): Held => ({
+export const pendingOf = (members: readonly Member[]): Held => ({
   connections: 1,
   conversions: members.some(({ buyer }) => buyer.current_conversion_revenue !== null) ? 1 : 0,
   revenue: Math.max(...members.map(({ buyer }) => buyer.most_revenue)),

@@ -93,18 +93,21 @@ export interface CallToRoute {
  */
 export async function routeFacts(
   db: Statements,
-  { facts, candidates, webhooks }: RoutingContext,
+  { facts, candidates, webhooks, paused_sources }: RoutingContext,
   call: CallToRoute,
 ): Promise<RouteFacts> {
+  const source_id = call.origin.traffic_source_id;
   const source_paused =
-    !call.is_accepted && (await isSourcePaused(db, call.origin.traffic_source_id));
+    !call.is_accepted &&
+    source_id !== null &&
+    (paused_sources.get(source_id) ?? (await isSourcePaused(db, source_id)));
   const asked = plainRouteFacts(facts, { ...call, source_paused });
   await lookUpForFilters(db.sql, [
     {
       company_id: db.company_id,
       tokens: asked.tokens,
       needs: needsOf(filterLists(candidates, webhooks)),
-      traffic_source_id: call.origin.traffic_source_id,
+      traffic_source_id: source_id,
     },
   ]);
   return asked;

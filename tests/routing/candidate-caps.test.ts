@@ -1,5 +1,5 @@
 import { recordUsage } from '../../src/buyers/reserve-caps';
-import { routingCandidates } from '../../src/routing/candidates';
+import { readCandidates } from '../../src/routing/candidates';
 import { CALLER, candidateWorld } from '../support/candidate-world';
 import { cap, MONDAY, NEW_YORK } from '../support/candidates';
 
@@ -48,7 +48,7 @@ test('cached caps equal those of the database, however changes and reads overlap
   const offer = await own.offerOf(...ids);
   const source = { offer_id: String(offer) };
   const look = () =>
-    routingCandidates(own.db(), { source, numbers: [Number(CALLER)], now: own.clock.read() });
+    readCandidates(own.db(), [{ source, number: Number(CALLER) }], own.clock.read());
   for (let round = 0; round < 15; round++) {
     const moves = ids.flatMap((id, n) => [
       own.use(id, { attempt: (round + n) % 3 === 0 ? 1 : 0 }, (round + n) % 2 === 0 ? 1 : -1),

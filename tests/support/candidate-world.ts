@@ -1,5 +1,5 @@
 import { recordUsage } from '../../src/buyers/reserve-caps';
-import { routingCandidates } from '../../src/routing/candidates';
+import { readCandidates } from '../../src/routing/candidates';
 import { candidatesOf } from '../../src/routing/load-candidates';
 import { asked, MONDAY } from './candidates';
 import { standingClock } from './clock';
@@ -30,13 +30,11 @@ export async function candidateWorld() {
   const offerOf = (...buyer_ids: number[]) => made('offers', { buyer_ids });
   /** Reads the candidates for calls, from the cache and what changed, and compares a full read. */
   const load = async (offer: number) => {
-    const [routed] = await routingCandidates(db(), {
-      source: { offer_id: String(offer) },
-      numbers: [Number(CALLER)],
-      now: clock.read(),
-    });
+    const call = { source: { offer_id: String(offer) }, number: Number(CALLER) };
+    const [found] = await readCandidates(db(), [call], clock.read());
+    const routed = found!.candidates;
     expect(routed).toEqual(await candidatesOf(db(), offer, CALLER, clock.read()));
-    return routed!;
+    return routed;
   };
   const used = async (offer: number) => (await load(offer))[0]!.used_up;
   const reasons = async (offer: number) =>

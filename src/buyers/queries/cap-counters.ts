@@ -64,7 +64,9 @@ const COUNTERS = sql`
   pending_connections = l.pending_connections + {held_connections}::int,
   pending_conversions = l.pending_conversions + {held_conversions}::int,
   pending_revenue = l.pending_revenue + {held_revenue}::numeric,
-  concurrency_cap_used = greatest(0, l.concurrency_cap_used + {slots}::int)`;
+  concurrency_cap_used =
+    greatest(0, l.concurrency_cap_used + {slots}::int),
+  changed_by = pg_current_xact_id()`;
 
 /**
  * That a slot is free, that the last call was long enough ago, and that no cap is used up. Without

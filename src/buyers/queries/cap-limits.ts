@@ -31,6 +31,7 @@ export const CHANGE_LIMITS = statement(
   sql`
     UPDATE call_limits l
     SET (${LIMITS}) = (SELECT ${LIMITS} FROM jsonb_populate_record(l, {limits})),
+      changed_by = pg_current_xact_id(),
       network_limits = l.network_limits - ARRAY(SELECT jsonb_object_keys({limits}))
     WHERE company_id = {company_id}
       AND (buyer_id = {buyer_id} OR buyer_group_id = {buyer_group_id})`,
@@ -52,6 +53,7 @@ export const LOWER_LIMITS = statement(
   sql`
     UPDATE call_limits l
     SET (${LIMITS}) = (SELECT ${LIMITS} FROM jsonb_populate_record(l, {limits})),
+      changed_by = pg_current_xact_id(),
       network_limits = (
         SELECT jsonb_object_agg(wanted.name, to_jsonb(l)->wanted.name)
         FROM jsonb_object_keys({limits}) AS wanted(name)
@@ -116,7 +118,8 @@ export const KEEP_NETWORK_HOURS = statement(
   'buyers.keep_network_hours',
   sql`
     UPDATE call_limits
-    SET network_limits = CASE
+    SET changed_by = pg_current_xact_id(),
+      network_limits = CASE
         WHEN {hours}::jsonb IS NULL THEN network_limits - 'business_hours'
         ELSE network_limits || jsonb_build_object('business_hours', {hours}::jsonb)
       END
@@ -131,6 +134,7 @@ export const RESET_TOTALS = statement(
   sql`
     UPDATE call_limits
     SET
+      changed_by = pg_current_xact_id(),
       attempt_total_used = 0,
       connection_total_used = 0,
       buyer_conversion_total_used = 0,
@@ -151,6 +155,7 @@ export const CHANGE_ZONE = statement(
   sql`
     UPDATE call_limits
     SET
+      changed_by = pg_current_xact_id(),
       zone = {zone},
       hourly_resets_at = CASE
         WHEN hourly_resets_at > {now} THEN next_hour({now}, {zone})

@@ -135,8 +135,9 @@ export const ADD_CONFERENCE = statement(
 export const READ_DECISIONS = statement(
   'calls.read_decisions',
   sql`
-    SELECT d.decision
+    SELECT d.decision, b.basis
     FROM call_decisions d
+    JOIN decision_bases b ON b.company_id = d.company_id AND b.hash = d.decision->>'basis'
     WHERE d.company_id = {company_id} AND d.call_id = {call_id}::bigint
     ORDER BY d.round`,
   { prepared: true },

@@ -185,6 +185,7 @@ export const FLOOR_USED_DOLLARS = statement(
   sql`
     UPDATE call_limits l
     SET
+      changed_by = pg_current_xact_id(),
       revenue_total_used = greatest(0, l.revenue_total_used),
       revenue_monthly_used = greatest(0, l.revenue_monthly_used),
       revenue_daily_used = greatest(0, l.revenue_daily_used),

@@ -32,6 +32,7 @@ export const RELEASE_SLOTS = statement(
     )
     UPDATE call_limits l
     SET
+      changed_by = pg_current_xact_id(),
       concurrency_cap_used = greatest(0, l.concurrency_cap_used - 1),
       pending_connections = l.pending_connections - released.connections,
       pending_conversions = l.pending_conversions - released.conversions,
@@ -75,7 +76,9 @@ export const SETTLE_CONNECTION = statement(
         AND s.call_limit_id = held.call_limit_id
     )
     UPDATE call_limits l
-    SET pending_connections = l.pending_connections - held.connections
+    SET
+      changed_by = pg_current_xact_id(),
+      pending_connections = l.pending_connections - held.connections
     FROM locked
     JOIN held ON held.call_limit_id = locked.id
     WHERE l.company_id = {company_id} AND l.id = locked.id`,
@@ -96,6 +99,7 @@ export const SETTLE_CONVERSION = statement(
     )
     UPDATE call_limits l
     SET
+      changed_by = pg_current_xact_id(),
       pending_conversions = l.pending_conversions - held.conversions,
       pending_revenue = l.pending_revenue - held.revenue
     FROM locked

@@ -31,6 +31,12 @@ const INSERT_SLOTS = sql`
       FROM call, json_to_recordset({slots}::json)
         AS x(call_limit_id bigint, connections int, conversions int, revenue numeric)`;
 
+/** A basis that most decisions share is there already. */
+const INSERT_BASIS = sql`
+      INSERT INTO decision_bases (company_id, hash, basis)
+      VALUES ({company_id}, {basis_hash}, {basis}::json)
+      ON CONFLICT (company_id, hash) DO NOTHING`;
+
 const INSERT_DECISION = sql`
       INSERT INTO call_decisions (company_id, call_id, round, created_at, decision)
       SELECT {company_id}, call.id, {round}::int, {now}::timestamptz, {decision}::json
@@ -86,6 +92,8 @@ export const INSERT_CALL = statement(
     ),
     slots AS (${INSERT_SLOTS}
     ),
+    basis AS (${INSERT_BASIS}
+    ),
     decision AS (${INSERT_DECISION}
     ),
     queued AS (${QUEUE_FOR_LEAD}
@@ -122,6 +130,8 @@ export const RECORD_ROUND = statement(
     attempts AS (${INSERT_ATTEMPTS}
     ),
     slots AS (${INSERT_SLOTS}
+    ),
+    basis AS (${INSERT_BASIS}
     ),
     decision AS (${INSERT_DECISION}
     ),

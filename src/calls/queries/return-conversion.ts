@@ -111,6 +111,7 @@ export const RETURN_USAGE = statement(
     )
     UPDATE call_limits l
     SET
+      changed_by = pg_current_xact_id(),
       buyer_conversion_total_used =
         greatest(0, l.buyer_conversion_total_used - s.total_conversions),
       buyer_conversion_monthly_used =

@@ -44,7 +44,8 @@ function stateOf(
 
 /** Why no way leads from the offer to the buyer; one group that is open is enough. */
 export function wayFault({ direct, groups }: Candidate): Fault | undefined {
-  if (direct || groups.some(isOpenGroup)) return undefined;
+  if (direct) return undefined;
+  for (const group of groups) if (isOpenGroup(group)) return undefined;
   const faults = groups.map(groupFault).filter((fault) => fault !== undefined);
   const reason =
     (['group_paused', 'cap_reached'] as const).find((each) =>

@@ -1,7 +1,9 @@
 import type { OwnedCap } from '../../buyers/caps';
 import type { Candidate } from './candidate';
+import { basisRowOf, basisRows, type Basis, type BasisRow, type StoredBasis } from './basis';
+import type { Judged } from './decide';
 import type { Reason } from './reasons';
-import { ordered, type Considered, type ChoiceToOrder, type Route } from './route';
+import { ordered, tierOf, type Considered, type ChoiceToOrder } from './route';
 
 export type Action = 'dial' | 'fallback' | 'hang_up';
 
@@ -27,41 +29,35 @@ export interface Decision extends Verdict {
   candidates: DecidedBuyer[];
 }
 
-interface StoredFault {
-  reason: Reason;
-  message: string | null;
-  details: Record<string, unknown> | null;
-}
-
-/** Run-length encoding: a value and how often it is repeated. */
-type Runs<Value> = [Value, number][];
-
-/** What is stored of candidates in addition to their ids, in the same order. */
-interface Columns {
-  tiers: Runs<number>;
-  weights: Runs<number>;
-  by: Runs<Candidate['route_by_type']>;
-}
+/** A candidate that differs from the basis of its decision. */
+type StoredDifference = [
+  buyer_id: number,
+  tier: number,
+  weight: number,
+  by: Candidate['route_by_type'],
+  buyer_group_id: number | null,
+];
 
 /**
- * A decision as it is stored for every call: what many candidates have in common is stored once,
- * and draws and the order are not stored, since they follow from the seed and the weights. Reports
- * read `faults` in SQL.
+ * A decision as it is stored for every call: what decisions about an offer have in common is stored
+ * once (engine/basis.ts), and draws and the order are not stored, since they follow from the seed
+ * and the weights. Reports read `faults` in SQL.
  */
 export interface StoredDecision extends Verdict {
-  /**
-   * The buyers that could take the call, by tier and id. `steps`: differences from one id to the
-   * next. `at_once`: groups that ring all members at once. `first`: the buyer to try first, which
-   * need not be the one that was drawn.
-   */
-  open: Columns & {
-    steps: Runs<number>;
-    group_ids: Runs<number | null>;
-    at_once: number[];
-    first: number | null;
-  };
+  /** The hash of the basis. */
+  basis: string;
+  /** Groups that ring all members at once. */
+  at_once: number[];
+  /** The buyer to try first, which need not be the one that was drawn. */
+  first: number | null;
+  differences: StoredDifference[];
   /** Each reason with the buyers that were passed over for it. */
-  faults: (StoredFault & Columns & { ids: number[] })[];
+  faults: {
+    reason: Reason;
+    message: string | null;
+    details: Record<string, unknown> | null;
+    ids: number[];
+  }[];
 }
 
 /** A decision as the API shows it. */
@@ -75,118 +71,129 @@ export function decisionOf(verdict: Verdict, considered: readonly Considered[]):
 }
 
 /** What is stored of a decision; `unpackDecision` reverses it. Pure. */
-export function packDecision(verdict: Verdict, { choices, considered }: Route): StoredDecision {
-  const open: Considered[] = [];
-  const faults = new Map<string, { fault: StoredFault; candidates: Considered[] }>();
-  for (const candidate of considered) {
-    const { reason, message, details } = candidate;
-    if (reason === null) {
-      open.push(candidate);
-      continue;
-    }
+export function packDecision(
+  verdict: Verdict,
+  { candidates, first, faults, at_once }: Judged,
+  basis: Pick<Basis, 'hash' | 'rows'>,
+): StoredDecision {
+  const differences: StoredDifference[] = [];
+  const by_reason = new Map<string, StoredDecision['faults'][number]>();
+  for (let place = 0; place < candidates.length; place++) {
+    const candidate = candidates[place]!;
+    const fault = faults[place];
+    const difference = differenceOf(candidate, basis.rows[place], fault !== undefined);
+    if (difference) differences.push(difference);
+    if (!fault) continue;
+    const { reason, message, details = null } = fault;
     const key = `${reason}\n${message}`;
-    const known = faults.get(key);
-    if (known) known.candidates.push(candidate);
-    else faults.set(key, { fault: { reason, message, details }, candidates: [candidate] });
+    const known = by_reason.get(key);
+    if (known) known.ids.push(candidate.id);
+    else by_reason.set(key, { reason, message, details, ids: [candidate.id] });
   }
-  open.sort((a, b) => a.tier - b.tier || a.buyer_id - b.buyer_id);
   return {
     ...verdict,
-    open: {
-      steps: runsOf(
-        open.map(({ buyer_id }, n) => buyer_id - (n === 0 ? 0 : open[n - 1]!.buyer_id)),
-      ),
-      ...columnsOf(open),
-      group_ids: runsOf(open.map(({ buyer_group_id }) => buyer_group_id)),
-      at_once: choices.flatMap(({ group }) => group?.id ?? []),
-      first: choices[0]?.members[0]?.buyer.id ?? null,
-    },
-    faults: [...faults.values()].map(({ fault, candidates }) => ({
-      ...fault,
-      ids: candidates.map(({ buyer_id }) => buyer_id),
-      ...columnsOf(candidates),
-    })),
+    basis: basis.hash,
+    at_once: [...at_once],
+    first: first?.members[0]?.buyer.id ?? null,
+    differences,
+    faults: [...by_reason.values()],
   };
 }
 
-const columnsOf = (candidates: readonly Considered[]): Columns => ({
-  tiers: runsOf(candidates.map(({ tier }) => tier)),
-  weights: runsOf(candidates.map(({ weight }) => weight)),
-  by: runsOf(candidates.map(({ route_by_type }) => route_by_type)),
-});
-
-function runsOf<Value>(values: readonly Value[]): Runs<Value> {
-  const runs: Runs<Value> = [];
-  for (const value of values) {
-    const last = runs.at(-1);
-    if (last?.[0] === value) last[1]++;
-    else runs.push([value, 1]);
-  }
-  return runs;
+/** How a candidate differs from the basis; the way to one that is passed over does not matter. */
+function differenceOf(
+  candidate: Candidate,
+  known: BasisRow | undefined,
+  is_passed_over: boolean,
+): StoredDifference | undefined {
+  const row = is_passed_over
+    ? { ...passedOverRow(candidate), buyer_group_id: known?.buyer_group_id ?? null }
+    : basisRowOf(candidate);
+  const { buyer_id, tier, weight, route_by_type, buyer_group_id } = row;
+  const is_same =
+    known?.buyer_id === buyer_id &&
+    known.tier === tier &&
+    known.weight === weight &&
+    known.route_by_type === route_by_type &&
+    known.buyer_group_id === buyer_group_id;
+  return is_same ? undefined : [buyer_id, tier, weight, route_by_type, buyer_group_id];
 }
 
-const valuesOf = <Value>(runs: Runs<Value>): Value[] =>
-  runs.flatMap(([value, times]) => Array<Value>(times).fill(value));
+const passedOverRow = (candidate: Candidate) => ({
+  buyer_id: candidate.id,
+  tier: tierOf(candidate),
+  weight: candidate.weight,
+  route_by_type: candidate.route_by_type,
+});
 
-/** Ids of the candidates that could take the call. */
-const openIds = ({ steps }: StoredDecision['open']): number[] => {
-  let id = 0;
-  return valuesOf(steps).map((step) => (id += step));
-};
-
-/** Ids of all candidates. */
-export const candidateIds = ({ open, faults }: StoredDecision): number[] => [
-  ...openIds(open),
-  ...faults.flatMap(({ ids }) => ids),
-];
+/** The ids of the candidates of a basis. */
+export const candidateIds = (basis: StoredBasis): number[] =>
+  basisRows(basis).map(({ buyer_id }) => buyer_id);
 
 type Names = ReadonlyMap<number, string | null>;
+type Row = BasisRow & { name: string | null };
 
 /** A stored decision as the API shows it; `names` are the names of buyers by id. */
 export function unpackDecision(
-  { open, faults, ...verdict }: StoredDecision,
+  { faults, differences, at_once, first, ...stored }: StoredDecision,
+  basis: StoredBasis,
   names: Names,
 ): Decision {
-  const passed_over = faults.flatMap(({ reason, message, details, ids, ...columns }) =>
-    rowsOf(ids, columns, names).map((row): Considered => ({
-      ...row,
-      available: false,
-      reason,
-      message,
-      details,
-      rank: null,
-      share: null,
-      draw: null,
-      buyer_group_id: null,
-    })),
+  const { round, at, seed, offer_id, action, reason, message, buyer_ids, caps } = stored;
+  const different = new Map(differences.map((each) => [each[0], each]));
+  const rows = basisRows(basis).map((row): Row => {
+    const [, tier, weight, route_by_type, buyer_group_id] = different.get(row.buyer_id) ?? [];
+    const name = names.get(row.buyer_id) ?? null;
+    return tier === undefined
+      ? { ...row, name }
+      : {
+          buyer_id: row.buyer_id,
+          name,
+          tier,
+          weight: weight!,
+          route_by_type: route_by_type!,
+          buyer_group_id: buyer_group_id!,
+        };
+  });
+  const fault_of = new Map(
+    faults.flatMap(({ ids, ...fault }) => ids.map((id) => [id, fault] as const)),
   );
+  const passed_over = rows.flatMap((row): Considered[] => {
+    const fault = fault_of.get(row.buyer_id);
+    return fault ? [passedOver(row, fault)] : [];
+  });
+  const open = rows.filter(({ buyer_id }) => !fault_of.has(buyer_id));
+  const verdict = { round, at, seed, offer_id, action, reason, message, buyer_ids, caps };
   return decisionOf(verdict, [
-    ...ranked(verdict, open, names),
+    ...ranked(seed, { rows: open, at_once, first }),
     ...passed_over.sort((a, b) => a.tier - b.tier || a.buyer_id - b.buyer_id),
   ]);
 }
 
-type Row = Pick<Considered, 'buyer_id' | 'name' | 'tier' | 'weight' | 'route_by_type'>;
+const passedOver = (
+  row: Row,
+  { reason, message, details }: Omit<StoredDecision['faults'][number], 'ids'>,
+): Considered => ({
+  ...row,
+  available: false,
+  reason,
+  message,
+  details,
+  rank: null,
+  share: null,
+  draw: null,
+  buyer_group_id: null,
+});
 
-function rowsOf(ids: readonly number[], { tiers, weights, by }: Columns, names: Names): Row[] {
-  const [tier, weight, route_by_type] = [valuesOf(tiers), valuesOf(weights), valuesOf(by)];
-  return ids.map((buyer_id, n) => ({
-    buyer_id,
-    name: names.get(buyer_id) ?? null,
-    tier: tier[n]!,
-    weight: weight[n]!,
-    route_by_type: route_by_type[n]!,
-  }));
+interface OpenRows extends Pick<StoredDecision, 'at_once' | 'first'> {
+  rows: readonly Row[];
 }
 
 /** The buyers that could take the call, in the order of the draw. */
-function ranked({ seed }: Verdict, open: StoredDecision['open'], names: Names): Considered[] {
-  const choices = ordered(choicesOf(open, names), {
-    seed,
-    first_buyer_id: open.first ?? undefined,
-  });
+function ranked(seed: string, { rows, at_once, first }: OpenRows): Considered[] {
+  const choices = ordered(choicesOf(rows, at_once), { seed, first_buyer_id: first ?? undefined });
   return choices.flatMap(({ members, share, draw }, place) =>
-    members.map(({ row, buyer_group_id }) => ({
+    members.map(({ row }) => ({
       ...row,
       available: true,
       reason: null,
@@ -195,7 +202,6 @@ function ranked({ seed }: Verdict, open: StoredDecision['open'], names: Names): 
       rank: place + 1,
       share,
       draw,
-      buyer_group_id,
     })),
   );
 }
@@ -203,7 +209,6 @@ function ranked({ seed }: Verdict, open: StoredDecision['open'], names: Names): 
 interface StoredMember {
   row: Row;
   buyer: { id: number };
-  buyer_group_id: number | null;
 }
 
 interface StoredChoice extends ChoiceToOrder {
@@ -211,18 +216,19 @@ interface StoredChoice extends ChoiceToOrder {
 }
 
 /** The choices of a stored decision; `share` and `draw` are set by `ordered`. */
-function choicesOf(open: StoredDecision['open'], names: Names): StoredChoice[] {
-  const group_ids = valuesOf(open.group_ids);
-  const groups = new Map(open.at_once.map((id) => [id, [] as StoredMember[]]));
-  return rowsOf(openIds(open), open, names).flatMap((row, n): StoredChoice[] => {
-    const buyer_group_id = group_ids[n]!;
-    const member = { row, buyer: { id: row.buyer_id }, buyer_group_id };
-    const { tier, weight } = row;
-    const drawn = { tier, weight, share: 0, draw: 0 };
-    const members = buyer_group_id === null ? undefined : groups.get(buyer_group_id);
-    if (!members) return [{ members: [member], group: null, ...drawn }];
-    // The first member stands for the group.
-    const is_first = members.push(member) === 1;
-    return is_first ? [{ members, group: { id: buyer_group_id! }, ...drawn }] : [];
-  });
+function choicesOf(rows: readonly Row[], at_once: readonly number[]): StoredChoice[] {
+  const groups = new Map(at_once.map((id) => [id, [] as StoredMember[]]));
+  // By tier first: the tier of a group's choice is that of its first member.
+  return rows
+    .toSorted((a, b) => a.tier - b.tier || a.buyer_id - b.buyer_id)
+    .flatMap((row): StoredChoice[] => {
+      const { tier, weight, buyer_group_id } = row;
+      const member = { row, buyer: { id: row.buyer_id } };
+      const drawn = { tier, weight, share: 0, draw: 0 };
+      const members = buyer_group_id === null ? undefined : groups.get(buyer_group_id);
+      if (!members) return [{ members: [member], group: null, ...drawn }];
+      // The first member stands for the group.
+      const is_first = members.push(member) === 1;
+      return is_first ? [{ members, group: { id: buyer_group_id! }, ...drawn }] : [];
+    });
 }

@@ -74,41 +74,41 @@ export function judgeOf(facts: Facts): (candidate: Candidate) => Fault | undefin
   if (refused) return () => refused;
   const ownFault = ownFaults(facts);
   const any_buyer = only_buyer_id === undefined && !tried?.size;
+  const any_veto = (facts.vetoed?.size ?? 0) > 0;
   return (candidate) =>
     (any_buyer ? undefined : callFault(candidate, facts)) ??
     (reserved?.has(candidate.id) ? undefined : ownFault(candidate)) ??
     numberFault(candidate) ??
-    vetoFault(candidate, facts);
+    (any_veto ? vetoFault(candidate, facts) : undefined);
 }
 
 /** What is wrong with a buyer itself, and with the ways to it. */
 function ownFaults(facts: Facts): (candidate: Candidate) => Fault | undefined {
-  const { tokens, now } = facts;
+  const { tokens, now, spacing_seconds = 0 } = facts;
+  const any_paid = (facts.pays_again_at?.size ?? 0) > 0;
   const filters = once((list: Candidate['record_token_filter_list']) => filterFault(list, tokens));
-  const zones = new Map<string, (hours: Candidate['business_hours']) => Fault | undefined>();
-  const closed = ({ business_hours, zone }: Candidate) => {
-    const of_zone =
-      zones.get(zone) ?? once((hours: Candidate['business_hours']) => hoursFault(hours, zone, now));
-    zones.set(zone, of_zone);
-    return of_zone(business_hours);
-  };
+  const ofZone = once((zone: string) =>
+    once((hours: Candidate['business_hours']) => hoursFault(hours, zone, now)),
+  );
+  const closed = ({ business_hours, zone }: Candidate) =>
+    business_hours.length === 0 ? undefined : ofZone(zone)(business_hours);
   return (candidate) => {
     if (candidate.paused) return pauseFault('paused', 'the buyer');
     const way = wayFault(candidate);
     if (way?.reason === 'group_paused') return way;
     return (
       closed(candidate) ??
-      suppressedFault(candidate) ??
+      (candidate.suppressed_by.length === 0 ? undefined : suppressedFault(candidate)) ??
       filters(candidate.record_token_filter_list) ??
-      fullFault(candidate, way) ??
-      duplicateFault(candidate, facts) ??
-      spacingFault(candidate, facts)
+      (way || candidate.used_up ? fullFault(candidate, way) : undefined) ??
+      (any_paid ? duplicateFault(candidate, facts) : undefined) ??
+      (spacing_seconds === 0 ? undefined : spacingFault(candidate, facts))
     );
   };
 }
 
 /** Caches the result for each argument. */
-function once<Argument extends object, Result>(
+function once<Argument, Result>(
   work: (argument: Argument) => Result,
 ): (argument: Argument) => Result {
   let last: Argument | undefined;
@@ -134,8 +134,7 @@ function callFault({ id }: Candidate, { tried, only_buyer_id }: Facts): Fault | 
   };
 }
 
-function suppressedFault({ suppressed_by }: Candidate): Fault | undefined {
-  if (suppressed_by.length === 0) return undefined;
+function suppressedFault({ suppressed_by }: Candidate): Fault {
   const lists = suppressed_by.map(({ id, name }) => `"${name}" (${id})`).join(', ');
   return {
     reason: 'suppressed',
@@ -161,7 +160,7 @@ function filterFault(
 }
 
 function duplicateFault({ id, zone }: Candidate, { pays_again_at }: Facts): Fault | undefined {
-  const at = pays_again_at?.size ? pays_again_at.get(id) : undefined;
+  const at = pays_again_at?.get(id);
   if (!at) return undefined;
   const message = `the buyer has paid for this caller, and pays again from ${localTime(at, zone)}`;
   return {
@@ -175,7 +174,7 @@ function spacingFault(
   { last_call_at, zone }: Candidate,
   { now, spacing_seconds = 0 }: Facts,
 ): Fault | undefined {
-  if (spacing_seconds === 0 || !last_call_at) return undefined;
+  if (!last_call_at) return undefined;
   const at = new Date(last_call_at.getTime() + spacing_seconds * 1000);
   if (at <= now) return undefined;
   const rule = `the offer gives a buyer one call in ${spacing_seconds} seconds`;
@@ -191,7 +190,7 @@ function numberFault({ number }: Candidate): Fault | undefined {
 }
 
 function vetoFault({ id }: Candidate, { vetoed }: Facts): Fault | undefined {
-  const veto = vetoed?.size ? vetoed.get(id) : undefined;
+  const veto = vetoed?.get(id);
   if (!veto) return undefined;
   const { outgoing_webhook_id, reason } = veto;
   return {

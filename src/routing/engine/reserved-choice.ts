@@ -1,10 +1,11 @@
 import type { OwnedCap, TakenSlot } from '../../buyers/caps';
 import type { Candidate } from './candidate';
-import { route, type Member, type Route, type RouteFacts } from './route';
+import { decide, type Judged } from './decide';
+import type { Member, RouteFacts } from './route';
 
 /** The buyers to dial, with their caps reserved. */
 export interface Chosen {
-  routed: Route;
+  judged: Judged;
   /** Empty when no buyer can take the call. */
   members: readonly Member[];
   /** What the call takes of their caps until it ends. */
@@ -32,15 +33,15 @@ export function reservedChoice(
   reservation: ReservedChoice,
 ): Chosen | undefined {
   const reserved = new Set(reservation.buyer_ids);
-  const routed = route(
+  const judged = decide(
     candidates.map((candidate) =>
       reserved.has(candidate.id) ? onReservedWay(candidate, reservation) : candidate,
     ),
     { ...facts, reserved, first_buyer_id: candidates.find(({ id }) => reserved.has(id))?.id },
   );
-  const members = routed.choices[0]?.members.filter(({ buyer }) => reserved.has(buyer.id)) ?? [];
+  const members = judged.first?.members.filter(({ buyer }) => reserved.has(buyer.id)) ?? [];
   if (members.length === 0) return undefined;
-  return { routed, members, slots: reservation.slots, caps: reservation.caps };
+  return { judged, members, slots: reservation.slots, caps: reservation.caps };
 }
 
 /** A buyer with the reserved way as its only one: the offer itself or an open group. */

@@ -133,7 +133,7 @@ function rungOf(
       member,
       preferred: preferred(member),
       tier: tierOf(member.buyer),
-      draw: draw({ key: member.buyer.id * 2, weight: member.buyer.weight }),
+      draw: draw({ key: keyOf(member.buyer, null), weight: member.buyer.weight }),
     }))
     .sort(
       (a, b) =>
@@ -182,9 +182,9 @@ export function ordered<Each extends ChoiceToOrder>(
   for (const { tier, weight } of choices) sums.set(tier, (sums.get(tier) ?? 0) + weight);
   for (const choice of choices) {
     choice.share = choice.weight / (sums.get(choice.tier) || 1);
-    choice.draw = draw({ key: keyOf(choice), weight: choice.weight });
+    choice.draw = draw({ key: keyOfChoice(choice), weight: choice.weight });
   }
-  choices.sort((a, b) => a.tier - b.tier || byDraw(a, b) || keyOf(a) - keyOf(b));
+  choices.sort((a, b) => a.tier - b.tier || byDraw(a, b) || keyOfChoice(a) - keyOfChoice(b));
   const first =
     first_buyer_id === undefined
       ? -1
@@ -200,8 +200,10 @@ const byDraw = (a: { draw: number }, b: { draw: number }) =>
   a.draw === b.draw ? 0 : a.draw - b.draw;
 
 /** The key of a choice in the draw: even for buyers, odd for groups, whose ids overlap. */
-const keyOf = ({ members, group }: ChoiceToOrder) =>
-  group ? group.id * 2 + 1 : members[0]!.buyer.id * 2;
+export const keyOf = (buyer: { id: number }, group: { id: number } | null): number =>
+  group ? group.id * 2 + 1 : buyer.id * 2;
+
+const keyOfChoice = ({ members, group }: ChoiceToOrder) => keyOf(members[0]!.buyer, group);
 
 /** Each buyer once, by the best of its open ways; `share` and `draw` are set later. */
 function choicesOf(open: readonly Candidate[]): Choice[] {
@@ -236,7 +238,7 @@ function choicesOf(open: readonly Candidate[]): Choice[] {
  * lowest tier is best, then the one with the highest weight, then the offer itself. A group that
  * rings all its members at once is chosen as one, by its own tier and weight.
  */
-function wayOf(buyer: Candidate): CandidateGroup | null {
+export function wayOf(buyer: Candidate): CandidateGroup | null {
   let best: CandidateGroup | null = null;
   let tier = buyer.direct ? tierOf(buyer) : Infinity;
   let weight = buyer.direct ? buyer.weight : -Infinity;
@@ -253,7 +255,12 @@ function wayOf(buyer: Candidate): CandidateGroup | null {
   return best;
 }
 
-function tierOf({ route_by_type, tier, current_conversion_revenue, epc }: Candidate): number {
+export function tierOf({
+  route_by_type,
+  tier,
+  current_conversion_revenue,
+  epc,
+}: Candidate): number {
   switch (route_by_type) {
     case 'tier':
       return tier;

@@ -1,5 +1,7 @@
 import { sql, statement } from '../../db/sql';
 import type { Suppression } from '../engine/candidate';
+import type { ReservedChoice } from '../engine/reserved-choice';
+import { CALLER_COLUMNS, OFFER_COLUMNS, type Caller, type FactsOfOffer } from './caller-facts';
 import { EARNINGS_PER_CALL, OPEN_HOURS, PAYS } from './candidate-facts';
 import { USED_UP_CAP, type CapJson } from './used-up-cap';
 
@@ -17,16 +19,27 @@ export interface BuyerLists {
   lists: Suppression[];
 }
 
-/** Earnings per call of buyers that are ranked by it, in dollars. */
-export const EARNINGS = statement(
-  'routing.earnings_per_call',
-  sql`
-    SELECT b.id::float8 AS id, (${EARNINGS_PER_CALL})::float8 AS epc
-    FROM buyers b
-    WHERE b.company_id = {company_id} AND b.id = ANY({ids}::bigint[])
-  `,
-  { prepared: true, nullable: ['epc'] },
-).returning<{ id: number; epc: number | null }>();
+/** What is known of the caller at a place. */
+export interface CallerState extends Caller {
+  place: number;
+  /** Null when there is no such offer, or none was asked for. */
+  of_offer: FactsOfOffer | null;
+  /** What a seller has reserved for the next call of the caller to the offer. */
+  reservation:
+    | (Pick<ReservedChoice, 'buyer_group_id' | 'slots' | 'caps'> & {
+        id: number;
+        buyer_ids: number[];
+        traffic_source_id: number | null;
+        sub_id: string | null;
+        token_values: Record<string, unknown>;
+        expires_at: string;
+      })
+    | null;
+  /** The source that was asked for, and that of the caller's lead. */
+  sources: { id: number; paused: boolean }[];
+  /** Whether the call was reported before. */
+  is_known: boolean;
+}
 
 /** How many transactions have changed the set-up of routing in the company; triggers count them. */
 export const CHANGES = statement(
@@ -40,19 +53,40 @@ export const CHANGES = statement(
 );
 
 /**
- * What calls changed of some buyers and groups, and which suppression lists hold some numbers.
+ * All that decides about some calls, except what is set up: what calls have changed, and what is
+ * known of the callers.
  *
- * `since` is the oldest transaction that is still running: given to the next read, that returns
- * only rows of caps that were written later. A first read (`since` null) returns rows that have
- * something to say: a cap that is used up, or a last call within the longest spacing, one day.
- * `suppressed` has places in `numbers`, from 1.
+ * `caps` are the rows of caps that were written since another read, whose snapshot had `xmax` and
+ * the transactions `running`; and those of `limit_ids` that have something to say: a cap that is
+ * used up, or a last call within the longest spacing, one day. Places are those of the arrays of
+ * the calls, from 1.
  */
 export const CALL_STATE = statement(
   'routing.call_state',
   sql`
-    WITH holding AS MATERIALIZED (
+    WITH asked AS MATERIALIZED (
+      SELECT *
+      FROM unnest(
+        {numbers}::bigint[], {offer_ids}::bigint[], {source_ids}::bigint[], {carriers}::text[],
+        {call_sids}::text[]
+      ) WITH ORDINALITY AS x(number, offer_id, source_id, carrier, call_sid, place)
+    ),
+    written AS (
+      SELECT l.*, true AS is_new
+      FROM call_limits l
+      WHERE l.company_id = {company_id} AND l.changed_by >= {xmax}::xid8
+      UNION ALL
+      SELECT l.*, true
+      FROM call_limits l
+      WHERE l.company_id = {company_id} AND l.changed_by = ANY({running}::xid8[])
+      UNION ALL
+      SELECT l.*, false
+      FROM call_limits l
+      WHERE l.company_id = {company_id} AND l.id = ANY({limit_ids}::bigint[])
+    ),
+    holding AS MATERIALIZED (
       SELECT asked.place, s.id, s.name
-      FROM unnest({numbers}::bigint[]) WITH ORDINALITY AS asked(number, place)
+      FROM asked
       JOIN buyer_suppressions s
         ON s.company_id = {company_id} AND s.deleted_at IS NULL AND s.blocked > 0
         AND EXISTS (
@@ -68,14 +102,15 @@ export const CALL_STATE = statement(
         FROM routing_changes
         WHERE company_id = {company_id}
       ) AS changes,
-      pg_snapshot_xmin(pg_current_snapshot())::text AS since,
+      pg_current_snapshot()::text AS snapshot,
+      pg_current_xact_id_if_assigned()::text AS own_xid,
       coalesce((
         SELECT json_agg(json_build_object(
           'limit_id', l.id,
           'cap', used_up.cap,
           'last_call_at', l.last_call_at
         ))
-        FROM call_limits l
+        FROM written l
         CROSS JOIN LATERAL (SELECT l.company_id, l.buyer_id AS id) b
         LEFT JOIN LATERAL (${OPEN_HOURS}) o ON true
         CROSS JOIN LATERAL (
@@ -93,13 +128,9 @@ export const CALL_STATE = statement(
         ) hourly
         CROSS JOIN LATERAL (${PAYS}) pays
         ${USED_UP_CAP}
-        WHERE l.company_id = {company_id} AND l.id = ANY({limit_ids}::bigint[])
-          AND ({since}::xid8 IS NULL OR age(l.xmin) <= age({since}::xid8::xid))
-          AND (
-            {since}::xid8 IS NOT NULL
-            OR used_up.cap IS NOT NULL
-            OR l.last_call_at > {now}::timestamptz - interval '1 day'
-          )
+        WHERE l.is_new
+          OR used_up.cap IS NOT NULL
+          OR l.last_call_at > {now}::timestamptz - interval '1 day'
       ), '[]') AS caps,
       coalesce((
         SELECT json_agg(x)
@@ -117,7 +148,66 @@ export const CALL_STATE = statement(
           ) attached
           GROUP BY h.place, attached.buyer_id
         ) x
-      ), '[]') AS suppressed
+      ), '[]') AS suppressed,
+      coalesce((
+        SELECT json_agg(json_build_object('id', b.id, 'epc', (${EARNINGS_PER_CALL})::float8))
+        FROM buyers b
+        WHERE b.company_id = {company_id} AND b.id = ANY({by_epc}::bigint[])
+      ), '[]') AS earnings,
+      (
+        SELECT json_agg(x ORDER BY x.place)
+        FROM (
+          SELECT
+            asked.place,
+            ${CALLER_COLUMNS},
+            found.of_offer,
+            (
+              SELECT row_to_json(held)
+              FROM (
+                SELECT
+                  r.id, r.buyer_ids, r.buyer_group_id, r.slots, r.caps, r.expires_at,
+                  p.traffic_source_id, p.sub_id, p.token_values
+                FROM call_holds r
+                JOIN pings p ON p.company_id = r.company_id AND p.id = r.ping_id
+                WHERE r.company_id = {company_id} AND r.caller_number = asked.number
+                  AND r.offer_id = asked.offer_id AND r.expires_at > {now}::timestamptz
+                  AND NOT r.direct
+                ORDER BY r.posted DESC, r.id
+                LIMIT 1
+              ) held
+            ) AS reservation,
+            coalesce((
+              SELECT json_agg(json_build_object('id', s.id, 'paused', s.paused))
+              FROM traffic_sources s
+              WHERE s.company_id = {company_id}
+                AND s.id IN (
+                  asked.source_id,
+                  (found.of_offer->'lead'->>'traffic_source_id')::bigint
+                )
+            ), '[]') AS sources,
+            EXISTS (
+              SELECT FROM calls c
+              WHERE c.company_id = {company_id} AND c.carrier = asked.carrier
+                AND c.carrier_call_id = asked.call_sid
+            ) AS is_known
+          FROM asked
+          LEFT JOIN LATERAL (
+            SELECT row_to_json(x) AS of_offer
+            FROM (
+              SELECT
+                ${OFFER_COLUMNS}
+              FROM offers o
+              WHERE o.company_id = {company_id} AND o.id = asked.offer_id
+                AND o.deleted_at IS NULL
+            ) x
+          ) found ON true
+        ) x
+      ) AS callers
   `,
-  { prepared: true },
-).returning<{ caps: OwnerState[]; suppressed: BuyerLists[] }>();
+  { prepared: true, nullable: ['own_xid'] },
+).returning<{
+  caps: OwnerState[];
+  suppressed: BuyerLists[];
+  earnings: { id: number; epc: number | null }[];
+  callers: CallerState[];
+}>();

@@ -191,6 +191,7 @@ export const EXPIRE_RESERVATIONS = statement(
     updated AS (
       UPDATE call_limits l
       SET
+        changed_by = pg_current_xact_id(),
         concurrency_cap_used = greatest(0, l.concurrency_cap_used - s.slots),
         pending_connections = l.pending_connections - s.connections,
         pending_conversions = l.pending_conversions - s.conversions,

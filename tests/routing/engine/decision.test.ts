@@ -1,4 +1,6 @@
 import type { Candidate, CandidateGroup } from '../../../src/routing/engine/candidate';
+import { basisOf, type StoredBasis } from '../../../src/routing/engine/basis';
+import { decide } from '../../../src/routing/engine/decide';
 import { decisionOf, packDecision, unpackDecision } from '../../../src/routing/engine/decision';
 import { route, type RouteFacts } from '../../../src/routing/engine/route';
 import { ownTokens } from '../../../src/tokens/substitute';
@@ -42,13 +44,15 @@ test('a stored decision unpacks to what was decided', () => {
     buyer_ids: [5, 6],
     caps: [],
   };
-  const stored = packDecision(verdict, routed);
+  const basis = basisOf(candidates);
+  const stored = packDecision(verdict, decide(candidates, facts()), basis);
   expect(stored.faults.map(({ reason, ids }) => [reason, ids])).toEqual([
-    ['paused', [4, 3]],
+    ['paused', [3, 4]],
     ['no_number', [8]],
   ]);
   const names = new Map(candidates.map(({ id, name }) => [id, name]));
-  expect(unpackDecision(JSON.parse(JSON.stringify(stored)) as typeof stored, names)).toEqual(
+  const read = JSON.parse(JSON.stringify(stored)) as typeof stored;
+  expect(unpackDecision(read, JSON.parse(basis.text) as StoredBasis, names)).toEqual(
     decisionOf(verdict, routed.considered),
   );
 });

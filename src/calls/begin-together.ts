@@ -1,0 +1,267 @@
+import type { Held } from '../buyers/caps';
+import type { Statements } from '../db/tenant';
+import { decide, type FirstChoice, type Judged } from '../routing/engine/decide';
+import type { StoredDecision } from '../routing/engine/decision';
+import type { RouteFacts } from '../routing/engine/route';
+import { loadRoutings, type RoutingContext } from '../routing/load-routing';
+import { preDialCheckOf, type PreDialCheckRequired } from '../routing/pre-dial-webhooks';
+import { pendingOf } from '../routing/reserve-buyers';
+import { outcomeOf } from './outcome';
+import {
+  askedOf,
+  factsOfCall,
+  newCallOf,
+  newSessionOf,
+  startedOf,
+  type IncomingCall,
+} from './new-call';
+import { BEGIN_CALLS } from './queries/begin-calls';
+import type { NewCall, Round } from './record-call';
+import type { CallSession } from './session';
+
+/**
+ * What became of a call: its session; that webhooks must be asked first; that there is no such
+ * offer; or that it must be begun again, or by itself, and nothing of it was written.
+ */
+export type BegunTogether = CallSession | PreDialCheckRequired | 'no_offer' | 'again' | 'apart';
+
+/**
+ * Begins calls with one statement that reads and one that writes. To be begun again: calls whose
+ * caps had no room for all of them, on the state of that time. Apart: with a reservation, reported
+ * before, to a buyer that pays for being dialed, or that another call of the batch rules out.
+ */
+export async function beginTogether(
+  db: Statements,
+  incoming: readonly IncomingCall[],
+  now: Date,
+): Promise<BegunTogether[]> {
+  const contexts = await loadRoutings(db, incoming.map(askedOf), now);
+  const results: BegunTogether[] = incoming.map(() => 'apart');
+  const decided: DecidedCall[] = [];
+  const moves: Moves = new Map();
+  for (const [place, found] of contexts.entries()) {
+    const one = found
+      ? await decideOne(db, { incoming: incoming[place]!, found, moves }, now)
+      : 'no_offer';
+    if (typeof one === 'object' && 'round' in one) decided.push({ ...one, place });
+    else results[place] = one;
+  }
+  const { written, left } = await writeAll(db, decided, now);
+  for (const [{ place, call, found, round }, id] of written)
+    results[place] = newSessionOf(call, { id, ...round }, { found, now });
+  for (const { place } of left) results[place] = 'again';
+  return results;
+}
+
+/** What one call takes of a row of caps. */
+interface Use extends Held {
+  limit_id: number;
+  buyer_id: number | null;
+  buyer_group_id: number | null;
+  /** The least seconds since the last call. */
+  spacing: number;
+}
+
+/** By the rows of caps: what the calls so far take of each. */
+type Moves = Map<number, Use>;
+
+interface DecidedCall {
+  place: number;
+  call: NewCall;
+  found: RoutingContext;
+  round: Round;
+  uses: readonly Use[];
+}
+
+/** The next call of a batch; what those before it take is added to. */
+async function decideOne(
+  db: Statements,
+  { incoming, found, moves }: { incoming: IncomingCall; found: RoutingContext; moves: Moves },
+  now: Date,
+): Promise<Omit<DecidedCall, 'place'> | PreDialCheckRequired | 'apart'> {
+  if (found.reservation || found.is_known) return 'apart';
+  const call = newCallOf(incoming, found, now);
+  const asked = await factsOfCall(db, { incoming, call, found }, now);
+  const judged = decide(found.candidates, asked);
+  const members = judged.first?.members ?? [];
+  const { vetoes } = incoming;
+  const { tokens } = asked;
+  const check = vetoes && preDialCheckOf(members, found.webhooks, { call, tokens, vetoes });
+  if (check) return check;
+  if (members.some(({ buyer }) => buyer.pays_at_dial)) return 'apart';
+  const uses = usesOf(judged, found, asked);
+  if (!uses.every((use) => goesWith(moves.get(use.limit_id), use))) return 'apart';
+  for (const use of uses) moves.set(use.limit_id, use);
+  const routing = { ...found, asked, events: startedOf(call) };
+  const chosen = { judged, members, slots: [], caps: [] };
+  return { call, found, uses, round: outcomeOf({ ...call, round: 0 }, routing, chosen) };
+}
+
+/** The rows of caps that a choice takes: that of the group, then those of the buyers by id. */
+function usesOf(
+  { first }: Pick<Judged, 'first'>,
+  { caps }: RoutingContext,
+  { spacing_seconds: spacing = 0 }: RouteFacts,
+): Use[] {
+  if (!first) return [];
+  const { members } = first;
+  const group = groupOf(first);
+  const of_buyers = members
+    .toSorted((a, b) => a.buyer.id - b.buyer.id)
+    .map((member): Use => {
+      const { id } = member.buyer;
+      const owner = { buyer_id: id, buyer_group_id: null, spacing };
+      return { ...pendingOf([member]), ...owner, limit_id: caps.caps_of_buyers.get(id)! };
+    });
+  if (!group) return of_buyers;
+  const owner = { buyer_id: null, buyer_group_id: group.id, spacing: 0 };
+  const limit_id = caps.caps_of_groups.get(group.id)!;
+  return [{ ...pendingOf(members), ...owner, limit_id }, ...of_buyers];
+}
+
+const groupOf = ({ group, members }: FirstChoice) => group ?? members[0]!.group;
+
+/**
+ * Whether a row of caps has room for both if it has room for their sum, as it would one after the
+ * other: for calls that may bring the same, where no time is needed between two.
+ */
+const goesWith = (before: Use | undefined, use: Use): boolean =>
+  !before ||
+  (use.spacing === 0 &&
+    before.spacing === 0 &&
+    before.connections === use.connections &&
+    before.conversions === use.conversions &&
+    before.revenue === use.revenue);
+
+interface Written {
+  written: [DecidedCall, id: number][];
+  /** Those whose caps had no room for all. */
+  left: DecidedCall[];
+}
+
+const NOTHING: Written = { written: [], left: [] };
+
+/** Writes calls; of those that want caps without room for all, half as many until there is room. */
+async function writeAll(
+  db: Statements,
+  decided: readonly DecidedCall[],
+  now: Date,
+): Promise<Written> {
+  if (decided.length === 0) return NOTHING;
+  try {
+    const rows = await db.sql(BEGIN_CALLS, paramsOf(decided, now));
+    for (const { found } of decided) found.basis.is_stored = true;
+    return { written: rows.map(({ id }, n) => [decided[n]!, id]), left: [] };
+  } catch (error) {
+    const { code, detail } = error as { code?: string; detail?: string };
+    if (OTHERS_FIRST.has(code ?? '')) return NOTHING;
+    if (code !== NO_ROOM) throw error;
+    const refused = new Set((detail ?? '').slice(1, -1).split(',').map(Number));
+    const wanting = decided.filter(({ uses }) => uses.some((use) => refused.has(use.limit_id)));
+    const left = new Set(wanting.slice(Math.floor(wanting.length / 2)));
+    const result = await writeAll(
+      db,
+      decided.filter((each) => !left.has(each)),
+      now,
+    );
+    return { written: result.written, left: [...result.left, ...left] };
+  }
+}
+
+/** SQLSTATE of require_caps, and those of a call that was reported twice and of a deadlock. */
+const [NO_ROOM, OTHERS_FIRST] = ['TL001', new Set(['23505', '40P01'])];
+
+function paramsOf(decided: readonly DecidedCall[], now: Date) {
+  const bases = new Map(
+    decided.flatMap(({ found: { basis } }) => (basis.is_stored ? [] : [[basis.hash, basis]])),
+  );
+  return {
+    now,
+    ...movesOf(decided),
+    calls: JSON.stringify(decided.map(callOf)),
+    dials: JSON.stringify(
+      decided.flatMap(({ round: { dial } }, place) =>
+        dial.map((each, n) => ({ ...each, place, n, dial: each })),
+      ),
+    ),
+    events: JSON.stringify(
+      decided.flatMap(({ round: { events } }, place) =>
+        events.map((each, n) => ({ ...each, place, n })),
+      ),
+    ),
+    uses: JSON.stringify(usesAfter(decided)),
+    bases: `[${[...bases.values()].map(({ hash, text }) => `{"hash":"${hash}","basis":${text}}`)}]`,
+  };
+}
+
+function callOf({ call, round }: DecidedCall, place: number) {
+  const { dial, dials_as_one, lease_until, set, decision } = round;
+  return {
+    ...call,
+    ...set,
+    place,
+    buyer_id: dial[0]?.buyer_id ?? null,
+    connect_to: dial[0]?.number ?? null,
+    lease_until,
+    dials_as_one,
+    longest: Math.max(0, ...dial.map(({ timeout_seconds }) => timeout_seconds)),
+    decision: withoutCaps(decision),
+  };
+}
+
+/** The JSON of a decision up to the value of `caps`, which the statement adds. */
+function withoutCaps(decision: StoredDecision): string {
+  return `${JSON.stringify({ ...decision, caps: undefined }).slice(0, -1)},"caps":`;
+}
+
+/** What all calls take of each row of caps, as columns. */
+function movesOf(decided: readonly DecidedCall[]) {
+  const sums = new Map<number, Use & { calls: number }>();
+  for (const use of decided.flatMap(({ uses }) => uses)) {
+    const sum = sums.get(use.limit_id);
+    if (sum) add(sum, use);
+    else sums.set(use.limit_id, { ...use, calls: 1 });
+  }
+  const moves = [...sums.values()];
+  return {
+    limit_ids: moves.map(({ limit_id }) => limit_id),
+    moved_calls: moves.map(({ calls }) => calls),
+    moved_connections: moves.map(({ connections }) => connections),
+    moved_conversions: moves.map(({ conversions }) => conversions),
+    moved_revenue: moves.map(({ revenue }) => revenue),
+    spacings: moves.map(({ spacing }) => spacing),
+  };
+}
+
+function add(sum: Held & { calls: number }, { connections, conversions, revenue }: Held): void {
+  sum.calls++;
+  sum.connections += connections;
+  sum.conversions += conversions;
+  sum.revenue += revenue;
+}
+
+/** What each call takes, and with it what the calls after it take of the same rows. */
+function usesAfter(decided: readonly DecidedCall[]) {
+  const after = new Map<number, Held & { calls: number }>();
+  return decided.toReversed().flatMap(({ uses }, reversed) =>
+    uses.map((use, n) => {
+      const sum = after.get(use.limit_id) ?? {
+        calls: 0,
+        connections: 0,
+        conversions: 0,
+        revenue: 0,
+      };
+      after.set(use.limit_id, sum);
+      add(sum, use);
+      return {
+        ...use,
+        place: decided.length - 1 - reversed,
+        n,
+        calls: sum.calls,
+        held_connections: sum.connections,
+        held_conversions: sum.conversions,
+        held_revenue: sum.revenue,
+      };
+    }),
+  );
+}

@@ -1,0 +1,145 @@
+import { maxLegsOf } from '../carriers/carrier';
+import type { Statements } from '../db/tenant';
+import { uuidv7 } from '../db/uuid';
+import { countryOf } from '../phone/area-codes';
+import type { AskedCall } from '../routing/candidates';
+import type { RouteFacts } from '../routing/engine/route';
+import { sourceOf, type RoutingContext } from '../routing/load-routing';
+import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
+import { routeFacts } from '../routing/route-facts';
+import { newSeed } from '../routing/seed';
+import type { AttemptRow, CallRow } from './read-call';
+import type { NewCall, NewEvent } from './record-call';
+import type { Routed } from './route-call';
+import { sessionOf, type CallSession } from './session';
+
+export interface IncomingCall {
+  carrier: string;
+  /** The id that the carrier or softswitch gave to the call. */
+  call_sid: string | null;
+  /** E.164 without the plus; null when it is withheld. */
+  caller_number: number | null;
+  /** As the carrier reports it. */
+  caller_city?: string | null;
+  caller_state?: string | null;
+  caller_zip?: string | null;
+  number_called: number | null;
+  number_id: string | null;
+  /** Null when the number called forwards to a buyer. */
+  offer_id: string | null;
+  /** The buyer to which the number called forwards; then there is no offer. */
+  buyer_id: string | null;
+  /** Null: that of the caller's lead. */
+  traffic_source_id: string | null;
+  sub_id: string | null;
+  tokens: Record<string, unknown>;
+  /** What webhooks said that are asked before a buyer is dialed. */
+  vetoes?: PreDialVetoes | undefined;
+}
+
+/** What to read to route a call that comes in. */
+export const askedOf = (incoming: IncomingCall): AskedCall => ({
+  source: sourceOf(incoming),
+  number: incoming.caller_number,
+  traffic_source_id: incoming.traffic_source_id,
+  carrier: incoming.carrier,
+  call_sid: incoming.call_sid,
+});
+
+/** A seller that has reserved a buyer knows best which traffic source the call is from. Pure. */
+export function newCallOf(
+  incoming: IncomingCall,
+  { facts: { lead }, reservation }: Pick<RoutingContext, 'facts' | 'reservation'>,
+  now: Date,
+): NewCall {
+  const { caller_number, offer_id, traffic_source_id, tokens } = incoming;
+  const own_source = traffic_source_id === null ? null : Number(traffic_source_id);
+  return {
+    uuid: incoming.vetoes?.uuid ?? uuidv7(now.getTime()),
+    carrier: incoming.carrier,
+    carrier_call_id: incoming.call_sid,
+    caller_number,
+    caller_country: countryOf(caller_number),
+    caller_city: incoming.caller_city ?? null,
+    caller_state: incoming.caller_state ?? null,
+    caller_zip: incoming.caller_zip ?? null,
+    number_called: incoming.number_called,
+    number_id: incoming.number_id,
+    offer_id: offer_id === null ? null : Number(offer_id),
+    lead_id: lead?.id ?? null,
+    schedule_id: lead?.schedule_id ?? null,
+    traffic_source_id:
+      reservation?.traffic_source_id ?? own_source ?? lead?.traffic_source_id ?? null,
+    sub_id: incoming.sub_id ?? reservation?.sub_id ?? lead?.sub_id ?? null,
+    contact_field_type: lead?.contact_field_type ?? null,
+    token_values: { ...lead?.data, ...reservation?.token_values, ...tokens },
+  };
+}
+
+interface CallToDecide {
+  incoming: IncomingCall;
+  call: NewCall;
+  found: RoutingContext;
+}
+
+/** The facts that decide where a new call goes. */
+export const factsOfCall = (
+  db: Statements,
+  { incoming: { caller_number, vetoes }, call, found }: CallToDecide,
+  now: Date,
+): Promise<RouteFacts> =>
+  routeFacts(db, found, {
+    now,
+    seed: vetoes?.seed ?? newSeed(),
+    caller_number,
+    tokens: call.token_values,
+    origin: call,
+    max_legs: maxLegsOf(call.carrier),
+    tried: new Set(),
+    vetoes,
+    // What a seller has reserved is connected: the seller was promised that.
+    is_accepted: found.reservation !== undefined,
+  });
+
+/** The first event of a call. */
+export const startedOf = ({ lead_id }: NewCall): NewEvent[] => [
+  { event: 'started', details: { lead_id } },
+];
+
+/** The session of a call that was just written. */
+export const newSessionOf = (
+  call: NewCall,
+  routed: Routed,
+  { found, now }: { found: RoutingContext; now: Date },
+): CallSession =>
+  sessionOf(callRowOf(call, routed, now), attemptRowsOf(routed, now), {
+    terms: found.facts.offer,
+    fresh: true,
+  });
+
+/** A call as it was just written. */
+const callRowOf = (call: NewCall, { id, round, dial, set }: Routed, now: Date): CallRow => ({
+  ...call,
+  ...set,
+  id,
+  round,
+  direction: 'inbound',
+  created_at: now,
+  buyer_id: dial[0]?.buyer_id ?? null,
+  connected_at: null,
+  conferences: 0,
+});
+
+/** Its attempts as they were just written. */
+const attemptRowsOf = ({ round, dial }: Routed, now: Date): AttemptRow[] =>
+  dial.map((each) => ({
+    uuid: each.attempt,
+    status: 'ringing',
+    press_one_to_accept: each.press_one_to_accept,
+    round,
+    buyer_id: each.buyer_id,
+    buyer_group_id: each.buyer_group_id,
+    created_at: now,
+    connected_at: null,
+    dial: each,
+  }));

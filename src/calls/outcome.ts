@@ -1,0 +1,222 @@
+import { dialsAsOne } from '../carriers/carrier';
+import { uuidv7 } from '../db/uuid';
+import type { CallToDial } from '../routing/ask-webhooks';
+import type { CallFacts } from '../routing/caller-facts';
+import type { Basis } from '../routing/engine/basis';
+import type { Candidate } from '../routing/engine/candidate';
+import {
+  decisionOf,
+  packDecision,
+  type Action,
+  type Decision,
+  type Verdict,
+} from '../routing/engine/decision';
+import type { Refused } from '../routing/engine/eligibility';
+import type { DialBuyer } from '../routing/engine/instruction';
+import type { Chosen } from '../routing/engine/reserved-choice';
+import { route, type Member, type RouteFacts } from '../routing/engine/route';
+import type { CallRow } from './read-call';
+import type { NewCall, NewEvent, Round } from './record-call';
+import { RINGING_GRACE_SECONDS } from './session';
+
+// What comes of a call for which buyers were chosen, or none: what is decided, dialed and written.
+
+/** A call that is routed again, or that a person has answered. */
+type KnownCall = Pick<CallRow, 'id' | 'round' | 'carrier' | 'caller_number' | 'direction'> &
+  CallToDial;
+export type RoutableCall = KnownCall | (NewCall & { round: 0 });
+
+interface Found {
+  facts: CallFacts;
+  asked: RouteFacts;
+  basis: Basis;
+  /** Events of the call that come before those of this round. */
+  events?: readonly NewEvent[];
+}
+
+/** What is written of a call for which these buyers were chosen, or none. Pure. */
+export function outcomeOf(
+  call: RoutableCall,
+  { facts, asked, basis, events = [] }: Found,
+  { members, judged, slots, caps }: Chosen,
+): Round {
+  const { now } = asked;
+  const dial = members.map((member) => dialOf(member, call, now));
+  const round = call.round + 1;
+  const verdict = ownActionOf(
+    call,
+    verdictOf(facts, asked, { round, count: judged.candidates.length, members, caps }),
+    facts,
+  );
+  const longest = Math.max(0, ...dial.map(({ timeout_seconds }) => timeout_seconds));
+  const set =
+    dial.length > 0
+      ? { status: statusOf(call), fallback: null, hangup_cause: null, ended_at: null }
+      : withoutBuyer(call, { verdict, facts, now });
+  return {
+    round,
+    now,
+    decision: packDecision(verdict, judged, basis),
+    basis,
+    dial,
+    dials_as_one: dialsAsOne(call.carrier),
+    slots,
+    lease_until: new Date(now.getTime() + (longest + RINGING_GRACE_SECONDS) * 1000),
+    events: [...events, ...eventsOf(call, dial, verdict)],
+    set,
+  };
+}
+
+/** The decision about a call that goes to these buyers, or to none. Pure. */
+function verdictOf(
+  facts: CallFacts,
+  { now, seed, refused }: RouteFacts,
+  {
+    round,
+    count,
+    members,
+    caps,
+  }: Pick<Chosen, 'members' | 'caps'> & { round: number; count: number },
+): Verdict {
+  const buyer_ids = members.map(({ buyer }) => buyer.id);
+  const dials = buyer_ids.length > 0;
+  const reason = dials ? { reason: null, message: null } : reasonOf(facts, refused, count);
+  return {
+    round,
+    at: now.toISOString(),
+    seed,
+    offer_id: facts.offer.id,
+    action: dials ? 'dial' : fallbackOf(facts, refused),
+    ...reason,
+    buyer_ids,
+    caps,
+  };
+}
+
+/** Why no buyer is dialed. */
+function reasonOf(
+  { offer }: CallFacts,
+  refused: Refused | undefined,
+  candidates: number,
+): { reason: string; message: string } {
+  if (refused) return refused;
+  if (offer.id === null)
+    return {
+      reason: 'no_buyer_available',
+      message: 'the buyer that the number forwards to cannot take the call',
+    };
+  if (candidates === 0) return { reason: 'no_buyers', message: 'the offer has no buyers' };
+  return { reason: 'no_buyer_available', message: 'no buyer of the offer can take the call' };
+}
+
+const PAUSES = new Set<string>(['offer_paused', 'traffic_source_paused']);
+
+/** Callers on the blacklist or a suppression list get no fallback either. */
+function fallbackOf({ offer }: CallFacts, refused: Refused | undefined): Action {
+  if (refused && !PAUSES.has(refused.reason)) return 'hang_up';
+  return offer.fallback_type === 'hang_up' ? 'hang_up' : 'fallback';
+}
+
+/** What would be decided, without a reservation. */
+export function explain(
+  facts: CallFacts,
+  candidates: readonly Candidate[],
+  asked: RouteFacts,
+): Decision {
+  const routed = route(candidates, asked);
+  return decisionOf(
+    verdictOf(facts, asked, {
+      round: 1,
+      count: candidates.length,
+      members: routed.choices[0]?.members ?? [],
+      caps: [],
+    }),
+    routed.considered,
+  );
+}
+
+function eventsOf(
+  call: RoutableCall,
+  dial: readonly DialBuyer[],
+  { action, message }: Verdict,
+): NewEvent[] {
+  if (dial.length === 0) return [{ event: isOutbound(call) ? 'abandoned' : action, message }];
+  return dial.map(({ buyer_id, number }) => ({ event: 'dialed', message: number, buyer_id }));
+}
+
+const isOutbound = (call: RoutableCall): boolean =>
+  'direction' in call && call.direction === 'outbound';
+
+/** While buyers ring. Whoever was called has answered. */
+const statusOf = (call: RoutableCall): string => (isOutbound(call) ? 'in_progress' : 'ringing');
+
+/** The fallback of an offer is for callers: a person who was called only hears a message. */
+function ownActionOf(call: RoutableCall, verdict: Verdict, { offer }: CallFacts): Verdict {
+  if (!isOutbound(call) || verdict.action === 'dial') return verdict;
+  return { ...verdict, action: offer.abandoned_message?.trim() ? 'fallback' : 'hang_up' };
+}
+
+interface WithoutBuyer {
+  verdict: Verdict;
+  facts: CallFacts;
+  now: Date;
+}
+
+const withoutBuyer = (call: RoutableCall, { verdict, facts, now }: WithoutBuyer) =>
+  isOutbound(call)
+    ? abandonedCall(verdict.reason, facts.offer, now)
+    : unanswered(verdict, facts, now);
+
+/** The columns of a call that a person has answered, and for which there is no buyer. */
+export const abandonedCall = (
+  reason: string | null,
+  { abandoned_message }: Pick<CallFacts['offer'], 'abandoned_message'>,
+  now: Date,
+) => ({
+  status: 'completed',
+  fallback: abandoned_message?.trim() ? 'message' : 'hang_up',
+  hangup_cause: reason,
+  ended_at: now,
+  abandoned: true,
+});
+
+/** No buyer is left: for this service the call is over. */
+function unanswered({ action, reason }: Verdict, { offer }: CallFacts, now: Date) {
+  return {
+    status: 'no_answer',
+    fallback: action === 'fallback' ? offer.fallback_type : 'hang_up',
+    hangup_cause: reason,
+    ended_at: now,
+  };
+}
+
+function dialOf(
+  { buyer, group }: Member,
+  { caller_number }: Pick<CallRow, 'caller_number'>,
+  now: Date,
+): DialBuyer {
+  return {
+    attempt: uuidv7(now.getTime()),
+    buyer_id: buyer.id,
+    user_buyer_id: buyer.user_buyer_id,
+    name: buyer.name,
+    buyer_group_id: group?.id ?? null,
+    number: buyer.number!,
+    timeout_seconds: buyer.timeout_seconds,
+    caller_id: callerIdOf(buyer, caller_number),
+    dtmf_tones: buyer.dtmf_tones,
+    press_one_to_accept: buyer.press_one_to_accept,
+    record_calls: buyer.record_calls,
+  };
+}
+
+/** The caller's number, unless it is withheld, or the number that the buyer wants displayed. */
+function callerIdOf(
+  { display_caller_id_type, display_service_number }: Candidate,
+  caller_number: number | null,
+): string | null {
+  if (display_caller_id_type === 'display_service_number_id') return display_service_number;
+  return display_caller_id_type === 'display_caller_id' && caller_number !== null
+    ? `+${caller_number}`
+    : null;
+}

@@ -1,0 +1,195 @@
+import {
+  CAPS_BEFORE,
+  HAVE_ROOM,
+  OPEN_LIMITS,
+  RESERVED_COUNTERS,
+} from '../../buyers/queries/cap-reservations';
+import { countRows } from '../../db/counters';
+import { sql, statement } from '../../db/sql';
+
+/**
+ * Writes calls that begin at the same time, each with its first round: the caps of the buyers that
+ * are dialed, the call, attempts, slots, decision, events. It fails as a whole, with SQLSTATE
+ * TL001 and the rows of caps as detail, when a cap has no room for all of them.
+ *
+ * Rows of caps are locked groups first, by id. `moves` is what all calls take of each row; `uses`
+ * is what each call takes, with `held_*` and `calls` summed over it and the calls after it, so that
+ * its decision shows the caps as they were before it. Places are those in `calls`.
+ */
+export const BEGIN_CALLS = statement(
+  'calls.begin_calls',
+  sql`
+    WITH moves AS MATERIALIZED (
+      SELECT *
+      FROM unnest(
+        {limit_ids}::bigint[], {moved_calls}::int[], {moved_connections}::int[],
+        {moved_conversions}::int[], {moved_revenue}::numeric[], {spacings}::int[]
+      ) AS x(
+        limit_id, calls, held_connections, held_conversions, held_revenue, spacing_seconds
+      )
+    ),
+    locked AS MATERIALIZED (
+      SELECT l.id, l.buyer_id, l.zone
+      FROM moves m
+      JOIN call_limits l ON l.company_id = {company_id} AND l.id = m.limit_id
+      ORDER BY (l.buyer_group_id IS NULL), l.buyer_group_id, l.buyer_id
+      FOR NO KEY UPDATE OF l
+    ),
+    hourly AS MATERIALIZED (
+      SELECT k.id, h.*
+      FROM locked k
+      LEFT JOIN LATERAL (
+        SELECT
+          x.attempt_hourly_limit, x.buyer_conversion_hourly_limit, x.connection_hourly_limit,
+          x.earned_revenue_hourly_limit, x.revenue_hourly_limit
+        FROM buyer_business_hours x
+        WHERE x.company_id = {company_id} AND x.buyer_id = k.buyer_id
+          AND is_open(x.open_minutes, local_minute_of_week({now}::timestamptz, k.zone))
+        ORDER BY x.position
+        LIMIT 1
+      ) h ON true
+      WHERE k.buyer_id IS NOT NULL
+      UNION ALL
+      SELECT
+        k.id, l.attempt_hourly_limit, l.buyer_conversion_hourly_limit, l.connection_hourly_limit,
+        l.earned_revenue_hourly_limit, l.revenue_hourly_limit
+      FROM locked k
+      JOIN call_limits l ON l.company_id = {company_id} AND l.id = k.id
+      WHERE k.buyer_id IS NULL
+    ),
+    reserved AS (
+      UPDATE call_limits l
+      SET
+        ${RESERVED_COUNTERS}
+      FROM moves m
+      JOIN hourly h ON h.id = m.limit_id
+      WHERE l.company_id = {company_id} AND l.id = m.limit_id
+        AND ${HAVE_ROOM}
+      RETURNING l.*,
+        ${OPEN_LIMITS}
+    ),
+    calls_to_write AS MATERIALIZED (
+      SELECT x.*, nextval('calls_id_seq') AS id
+      FROM (SELECT require_caps({limit_ids}::bigint[], ARRAY(SELECT id FROM reserved))) room,
+        json_to_recordset({calls}::json) AS x(
+          place int, uuid uuid, status text, carrier text, carrier_call_id text,
+          caller_number bigint, caller_country text, caller_city text, caller_state text,
+          caller_zip text, number_called bigint, number_id bigint, offer_id bigint, lead_id bigint,
+          schedule_id bigint, traffic_source_id bigint, sub_id text, contact_field_type text,
+          token_values jsonb, fallback text, hangup_cause text, ended_at timestamptz,
+          buyer_id bigint, connect_to text, lease_until timestamptz, longest int,
+          dials_as_one boolean, decision text
+        )
+    ),
+    call AS (
+      INSERT INTO calls (
+        id, company_id, uuid, created_at, updated_at, direction, status, carrier, carrier_call_id,
+        from_number, caller_number, caller_country, caller_city, to_number, number_id, offer_id,
+        lead_id, schedule_id, traffic_source_id, sub_id, contact_field_type, token_values, round,
+        fallback, hangup_cause, ended_at, buyer_id, connect_to, caller_state, caller_zip
+      )
+      SELECT
+        c.id, {company_id}, c.uuid, {now}::timestamptz, {now}::timestamptz, 'inbound', c.status,
+        c.carrier, c.carrier_call_id, c.caller_number, c.caller_number, c.caller_country,
+        c.caller_city, c.number_called, c.number_id, c.offer_id, c.lead_id, c.schedule_id,
+        c.traffic_source_id, c.sub_id, c.contact_field_type, c.token_values, 1, c.fallback,
+        c.hangup_cause, c.ended_at, c.buyer_id, c.connect_to, c.caller_state, c.caller_zip
+      FROM calls_to_write c
+      ORDER BY c.place
+      RETURNING company_id
+    ),
+    counted AS (${countRows('calls', 'call')}
+    ),
+    attempts AS (
+      INSERT INTO call_attempts (
+        company_id, uuid, created_at, call_id, round, buyer_id, buyer_group_id, connect_to, status,
+        timeout_seconds, press_one_to_accept, dial, ring_until
+      )
+      SELECT
+        {company_id}, x.attempt, {now}::timestamptz, c.id, 1, x.buyer_id, x.buyer_group_id,
+        x.number, 'ringing', x.timeout_seconds, x.press_one_to_accept, x.dial,
+        CASE
+          WHEN c.dials_as_one AND x.timeout_seconds < c.longest
+            THEN {now}::timestamptz + x.timeout_seconds * interval '1 second'
+        END
+      FROM calls_to_write c
+      JOIN json_to_recordset({dials}::json) AS x(
+        place int, n int, attempt uuid, buyer_id bigint, buyer_group_id bigint, number text,
+        timeout_seconds int, press_one_to_accept boolean, dial jsonb
+      ) ON x.place = c.place
+      ORDER BY x.n
+    ),
+    uses AS MATERIALIZED (
+      SELECT *
+      FROM json_to_recordset({uses}::json) AS x(
+        place int, n int, limit_id bigint, buyer_id bigint, buyer_group_id bigint, calls int,
+        held_connections int, held_conversions int, held_revenue numeric, connections int,
+        conversions int, revenue numeric
+      )
+    ),
+    slots AS (
+      INSERT INTO call_slots (
+        company_id, call_id, call_limit_id, connections, conversions, revenue, lease_until
+      )
+      SELECT
+        {company_id}, c.id, u.limit_id, u.connections, u.conversions, u.revenue, c.lease_until
+      FROM calls_to_write c
+      JOIN uses u ON u.place = c.place
+    ),
+    caps AS (
+      SELECT
+        u.place,
+        json_agg(
+          json_build_object(
+            'cap', v.cap,
+            'used', v.used,
+            'limit', v.cap_limit,
+            'resets_at', to_char(v.resets_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+            'buyer_id', u.buyer_id,
+            'buyer_group_id', u.buyer_group_id
+          )
+          ORDER BY u.n, v.n
+        )::text AS list
+      FROM uses u
+      JOIN reserved r ON r.id = u.limit_id
+      CROSS JOIN LATERAL (
+        VALUES ${CAPS_BEFORE}
+      ) AS v(n, cap, used, cap_limit, resets_at)
+      WHERE v.cap_limit IS NOT NULL
+      GROUP BY u.place
+    ),
+    basis AS (
+      INSERT INTO decision_bases (company_id, hash, basis)
+      SELECT {company_id}, x.hash, x.basis
+      FROM json_to_recordset({bases}::json) AS x(hash text, basis json)
+      ON CONFLICT (company_id, hash) DO NOTHING
+    ),
+    decision AS (
+      INSERT INTO call_decisions (company_id, call_id, round, created_at, decision)
+      SELECT
+        {company_id}, c.id, 1, {now}::timestamptz,
+        (c.decision || coalesce(caps.list, '[]') || '}')::json
+      FROM calls_to_write c
+      LEFT JOIN caps ON caps.place = c.place
+    ),
+    queued AS (
+      INSERT INTO lead_calls (company_id, call_id, changed_at)
+      SELECT {company_id}, c.id, {now}::timestamptz
+      FROM calls_to_write c
+      WHERE c.lead_id IS NOT NULL AND c.buyer_id IS NOT NULL
+    ),
+    events AS (
+      INSERT INTO call_events (company_id, created_at, call_id, event, message, buyer_id, details)
+      SELECT {company_id}, {now}::timestamptz, c.id, x.event, x.message, x.buyer_id, x.details
+      FROM calls_to_write c
+      JOIN json_to_recordset({events}::json) AS x(
+        place int, n int, event text, message text, buyer_id bigint, details jsonb
+      ) ON x.place = c.place
+      ORDER BY x.n
+    )
+    SELECT c.id::float8 AS id
+    FROM calls_to_write c
+    ORDER BY c.place
+  `,
+  { prepared: true },
+);

@@ -1,0 +1,74 @@
+import type { UsedUpCap } from './engine/candidate';
+import type { OwnerState } from './queries/call-state';
+import { capOf } from './used-up-cap';
+
+// What is known of the caps of a company: as far as calls need them, and as they are within one
+// minute, since hours and windows of caps change at full minutes. A read returns what was written
+// since an earlier one; reads may overlap, and return in any order.
+
+/** What a read has seen: all transactions before `xmax`, except those that were running. */
+export interface Seen {
+  xmax: bigint;
+  running: readonly string[];
+}
+
+/** A snapshot as PostgreSQL writes it. A transaction's own changes may yet be rolled back. */
+export function readSeen(snapshot: string, own_xid: string | null): Seen {
+  const [, xmax, running = ''] = snapshot.split(':');
+  const others = running === '' ? [] : running.split(',');
+  return { xmax: BigInt(xmax!), running: own_xid === null ? others : [...others, own_xid] };
+}
+
+/** Whether one read has seen all that the other has. */
+const hasSeen = (one: Seen, other: Seen): boolean =>
+  one.xmax > other.xmax || (one.xmax === other.xmax && one.running.length <= other.running.length);
+
+/** What calls have changed of a buyer or a group. */
+export interface Standing {
+  used_up: UsedUpCap | null;
+  last_call_at: Date | null;
+}
+
+interface SeenStanding extends Standing {
+  seen: Seen;
+}
+
+/** The caps of a company in one minute. */
+export class CapsSeen {
+  /** All that was committed before is known; null before the first read. */
+  seen: Seen | null = null;
+  private readonly standings = new Map<number, SeenStanding>();
+
+  /** Undefined where there is nothing to say. */
+  standingOf(limit_id: number): Standing | undefined {
+    return this.standings.get(limit_id);
+  }
+
+  /**
+   * Adds what a read has returned: all that was written since `base`, or without one only some
+   * rows. Returns the rows of caps whose standing it knows better than was known.
+   */
+  add(rows: readonly OwnerState[], { base, seen }: { base: Seen | null; seen: Seen }): number[] {
+    this.seen = this.seenAfter(base, seen);
+    const added: number[] = [];
+    for (const { limit_id, cap, last_call_at } of rows) {
+      const known = this.standings.get(limit_id);
+      if (known && !hasSeen(seen, known.seen)) continue;
+      this.standings.set(limit_id, {
+        seen,
+        used_up: capOf(cap),
+        last_call_at: last_call_at === null ? null : new Date(last_call_at),
+      });
+      added.push(limit_id);
+    }
+    return added;
+  }
+
+  private seenAfter(base: Seen | null, seen: Seen): Seen {
+    const known = this.seen;
+    if (known === null) return seen;
+    // Of what it did not read, it cannot tell what was written up to then.
+    if (base === null) return hasSeen(known, seen) ? seen : known;
+    return hasSeen(known, base) && hasSeen(seen, known) ? seen : known;
+  }
+}

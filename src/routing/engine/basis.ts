@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import type { Candidate } from './candidate';
+import { tierOf, wayOf } from './route';
+
+/** Run-length encoding: a value and how often it is repeated. */
+export type Runs<Value> = [Value, number][];
+
+/**
+ * What the decisions about an offer have in common: its candidates as they are set up, in the order
+ * of their ids. It is stored once for many decisions. `steps` are the differences from one id to
+ * the next.
+ */
+export interface StoredBasis {
+  steps: Runs<number>;
+  tiers: Runs<number>;
+  weights: Runs<number>;
+  by: Runs<Candidate['route_by_type']>;
+  group_ids: Runs<number | null>;
+}
+
+/** A candidate as it is set up, and the group that is its best way while all groups are open. */
+export interface BasisRow {
+  buyer_id: number;
+  tier: number;
+  weight: number;
+  route_by_type: Candidate['route_by_type'];
+  buyer_group_id: number | null;
+}
+
+export interface Basis {
+  /** Names what it contains: equal candidates have the same. */
+  hash: string;
+  /** The stored basis as JSON. */
+  text: string;
+  /** In the order of the candidates. */
+  rows: readonly BasisRow[];
+  /** Set once the database has it. */
+  is_stored: boolean;
+}
+
+/** A candidate as a decision shows it: members of a group that ring all at once as their group. */
+export function basisRowOf(candidate: Candidate): BasisRow {
+  const group = wayOf(candidate);
+  const as_one = group?.dial_buyers_type === 'simultaneously';
+  return {
+    buyer_id: candidate.id,
+    tier: as_one ? group.tier : tierOf(candidate),
+    weight: as_one ? group.weight : candidate.weight,
+    route_by_type: candidate.route_by_type,
+    buyer_group_id: group?.id ?? null,
+  };
+}
+
+/** The basis of decisions about candidates, given as if there had been no calls. Pure. */
+export function basisOf(candidates: readonly Candidate[]): Basis {
+  const rows = candidates.map(basisRowOf);
+  const stored: StoredBasis = {
+    steps: runsOf(rows.map(({ buyer_id }, n) => buyer_id - (n === 0 ? 0 : rows[n - 1]!.buyer_id))),
+    tiers: runsOf(rows.map(({ tier }) => tier)),
+    weights: runsOf(rows.map(({ weight }) => weight)),
+    by: runsOf(rows.map(({ route_by_type }) => route_by_type)),
+    group_ids: runsOf(rows.map(({ buyer_group_id }) => buyer_group_id)),
+  };
+  const text = JSON.stringify(stored);
+  const hash = createHash('sha256').update(text).digest('base64url');
+  return { hash, text, rows, is_stored: false };
+}
+
+/** The rows of a stored basis. */
+export function basisRows({ steps, tiers, weights, by, group_ids }: StoredBasis): BasisRow[] {
+  const [tier, weight, route_by_type] = [valuesOf(tiers), valuesOf(weights), valuesOf(by)];
+  const group_id = valuesOf(group_ids);
+  let id = 0;
+  return valuesOf(steps).map((step, n) => ({
+    buyer_id: (id += step),
+    tier: tier[n]!,
+    weight: weight[n]!,
+    route_by_type: route_by_type[n]!,
+    buyer_group_id: group_id[n]!,
+  }));
+}
+
+function runsOf<Value>(values: readonly Value[]): Runs<Value> {
+  const runs: Runs<Value> = [];
+  for (const value of values) {
+    const last = runs.at(-1);
+    if (last?.[0] === value) last[1]++;
+    else runs.push([value, 1]);
+  }
+  return runs;
+}
+
+const valuesOf = <Value>(runs: Runs<Value>): Value[] =>
+  runs.flatMap(([value, times]) => Array<Value>(times).fill(value));
