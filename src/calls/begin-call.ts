@@ -17,6 +17,7 @@ import {
   type IncomingCall,
 } from './new-call';
 import { findCall, lockCallSid, type CallRow } from './read-call';
+import { findOffer } from './read-incoming-call';
 import { routeCall, type Routed } from './route-call';
 import { readSession, type CallSession } from './session';
 
@@ -54,7 +55,7 @@ export async function beginCall(
   let begun = await beginInBatch(db, db.batched, { incoming, now });
   for (let times = 1; begun === 'again' && times < MAX_TIMES; times++)
     begun = await beginInBatch(db, db.batched, { incoming, now });
-  if (begun === 'no_offer') throw unknownReferences('offer_id', [String(incoming.offer_id)]);
+  if (begun === 'no_offer') return beginForOwnOffer(db, incoming, now);
   if (begun === 'apart' || begun === 'again') return beginAlone(db, incoming, now);
   return isCheckRequired(begun) ? begun : { session: begun, created: true };
 }
@@ -79,17 +80,27 @@ function beginInBatch(
   return begin(beginning);
 }
 
+/** For a call to the id of no offer, which may be an identifier of the company. Throws 422. */
+async function beginForOwnOffer(
+  db: Db,
+  { unread_offer, ...incoming }: IncomingCall,
+  now: Date,
+): Promise<Begun | PreDialCheckRequired> {
+  if (unread_offer === undefined) throw unknownReferences('offer_id', [String(incoming.offer_id)]);
+  return beginCall(db, { ...incoming, offer_id: await findOffer(db, unread_offer) }, now);
+}
+
 /** Begins a call in a transaction of its own. */
 async function beginAlone(
   db: Db,
   incoming: IncomingCall,
   now: Date,
 ): Promise<Begun | PreDialCheckRequired> {
-  const { carrier, call_sid, offer_id } = incoming;
+  const { carrier, call_sid } = incoming;
   const known = call_sid === null ? undefined : await findCall(db, carrier, call_sid);
   if (known) return begunBefore(db, known);
   const found = await loadRouting(db, { ...askedOf(incoming), now });
-  if (!found) throw unknownReferences('offer_id', [String(offer_id)]);
+  if (!found) return beginForOwnOffer(db, incoming, now);
   const call = newCallOf(incoming, found, now);
   const asked = await factsOfCall(db, { incoming, call, found }, now);
   const begun = await checkedTransaction<{ known: CallRow } | { routed: Routed }>(

@@ -1,4 +1,5 @@
 import { maxLegsOf } from '../carriers/carrier';
+import type { Reference } from '../db/records';
 import type { Statements } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import { countryOf } from '../phone/area-codes';
@@ -27,6 +28,11 @@ export interface IncomingCall {
   number_id: string | null;
   /** Null when the number called forwards to a buyer. */
   offer_id: string | null;
+  /**
+   * How the offer was named, when `offer_id` may be the id of none: then an own identifier may be
+   * meant.
+   */
+  unread_offer?: Reference;
   /** The buyer to which the number called forwards; then there is no offer. */
   buyer_id: string | null;
   /** Null: that of the caller's lead. */

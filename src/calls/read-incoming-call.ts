@@ -1,4 +1,4 @@
-import { findNamed, type Reference } from '../db/records';
+import { findNamed, identify, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { HttpProblem, rejectInvalidData } from '../errors';
 import { calledNumber, type CalledNumber } from '../numbers/called-number';
@@ -62,10 +62,15 @@ export function readTokens(sent: Record<string, unknown> | undefined): Record<st
   return tokens;
 }
 
-type Called = Omit<CalledNumber, 'number_id'> & {
-  number_called: number | null;
-  number_id: string | null;
-};
+/** The id of the offer that a reported call names. Throws 422. */
+export const findOffer = async (db: Db, reference: Reference): Promise<string> =>
+  String(await findNamed(db, 'offers', { reference, field: 'offer_id' }));
+
+type Called = Omit<CalledNumber, 'number_id'> &
+  Pick<IncomingCall, 'unread_offer'> & {
+    number_called: number | null;
+    number_id: string | null;
+  };
 
 /**
  * The offer or the buyer that a call is for: the offer that is named, else that of the number, else
@@ -86,8 +91,15 @@ async function calledOf(
     traffic_source_id: owned?.traffic_source_id ?? null,
   };
   if (sent.offer_id !== undefined) {
-    const offer = { reference: sent.offer_id, field: 'offer_id' };
-    return { ...of_number, offer_id: String(await findNamed(db, 'offers', offer)), buyer_id: null };
+    const named = db.accessScope ? undefined : identify(sent.offer_id);
+    if (named?.key === 'id')
+      return {
+        ...of_number,
+        offer_id: named.value,
+        buyer_id: null,
+        unread_offer: sent.offer_id,
+      };
+    return { ...of_number, offer_id: await findOffer(db, sent.offer_id), buyer_id: null };
   }
   if (!owned)
     throw HttpProblem.field('number_called', 'unknown_reference', 'is not a number of the company');

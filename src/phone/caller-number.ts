@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
 import {
+  internationalReader,
   isAssignable,
   NOT_ASSIGNABLE,
   numberReader,
@@ -26,7 +27,8 @@ export async function callerNumber<T extends string | undefined>(
   field: string,
 ): Promise<T extends string ? number : number | undefined> {
   if (sent === undefined) return undefined as never;
-  return possible((await numberReaderOf(db))(sent), sent, field) as never;
+  const read = internationalReader(sent) ?? (await numberReaderOf(db));
+  return possible(read(sent), sent, field) as never;
 }
 
 /** The number that was read from `sent`. Refuses with 422 on `field` when there is none. */

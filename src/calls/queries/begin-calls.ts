@@ -3,7 +3,7 @@ import {
   HAVE_ROOM,
   OPEN_LIMITS,
   RESERVED_COUNTERS,
-} from '../../buyers/queries/cap-reservations';
+} from '../../buyers/reservations-of-caps';
 import { countRows } from '../../db/counters';
 import { sql, statement } from '../../db/sql';
 
