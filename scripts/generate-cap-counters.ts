@@ -212,11 +212,11 @@ const use_file = `import { sql } from '../../db/sql';
 ${countersOfRow}
 `;
 
-/** The files, by path. */
-export const sources: Readonly<Record<string, string>> = {
+/** The files by path. */
+export const FILES = {
   'src/buyers/queries/cap-counters.ts': counters_file,
   'src/buyers/queries/cap-use.ts': use_file,
-};
+} as const;
 
 if (require.main === module)
-  for (const [file, source] of Object.entries(sources)) writeFileSync(file, source);
+  for (const [path, text] of Object.entries(FILES)) writeFileSync(path, text);
