@@ -90,9 +90,11 @@ function withoutEarnings(candidate: DecidedBuyer): DecidedBuyer {
 }
 
 async function reply(db: Db, session: CallSession, status = 200): Promise<Json<never>> {
+  const { key_presses: known, ...shown } = session;
   const { instruction } = session;
-  const key_presses = instruction.action === 'connect' ? await readKeyPresses(db, session.id) : [];
-  const call_session = { ...session, instruction: { ...instruction, key_presses } };
+  const key_presses =
+    instruction.action === 'connect' ? (known ?? (await readKeyPresses(db, session.id))) : [];
+  const call_session = { ...shown, instruction: { ...instruction, key_presses } };
   return new Json(
     JSON.stringify({
       status,

@@ -1,14 +1,9 @@
 import type { Db } from '../db/tenant';
-import { pairTokens } from '../tokens/filters';
 import {
   ADD_PAYOUT,
   ADD_REVENUE,
   ADD_TOKENS,
-  ADD_TOKENS_OF_BUYER,
   FLOOR_USED_DOLLARS,
-  MARK_REPEAT_CALLER_OF_BUYER,
-  MARK_REPEAT_CALLER_OF_SOURCE,
-  READ_TOKENS_OF_BUYER,
   SAVE_RECORDING,
 } from './queries/change-call';
 
@@ -66,17 +61,6 @@ export async function addTokens(
   await db.sql(ADD_TOKENS, { call_id, tokens: JSON.stringify(tokens), now });
 }
 
-/** Adds the tokens that a buyer gives to its calls, to a call that was connected and its lead. */
-export async function addTokensOfBuyer(
-  db: Sql,
-  { call_id, buyer_id, now }: { call_id: number; buyer_id: number; now: Date },
-): Promise<void> {
-  const [found] = await db.sql(READ_TOKENS_OF_BUYER, { buyer_id });
-  if (!found) return;
-  const tokens = JSON.stringify(pairTokens(found.pairs));
-  await db.sql(ADD_TOKENS_OF_BUYER, { call_id, tokens, now });
-}
-
 /** Saves where the recording of a call is, also of one that is over; the first one stays. */
 export async function saveRecording(
   db: Sql,
@@ -86,18 +70,3 @@ export async function saveRecording(
 ): Promise<void> {
   await db.sql(SAVE_RECORDING, { call_id, recording_url, now });
 }
-
-const MARK_REPEAT_CALLER = {
-  buyer: MARK_REPEAT_CALLER_OF_BUYER,
-  traffic_source: MARK_REPEAT_CALLER_OF_SOURCE,
-};
-
-/**
- * Marks that the buyer does not pay, or that the source is not paid, because it did or was for the
- * same caller shortly before. Returns false if the call was marked already.
- */
-export const markRepeatCaller = async (
-  db: Sql,
-  call_id: number,
-  of: keyof typeof MARK_REPEAT_CALLER,
-): Promise<boolean> => (await db.sql(MARK_REPEAT_CALLER[of], { call_id })).length > 0;

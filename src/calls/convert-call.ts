@@ -1,25 +1,23 @@
 import type { Usage } from '../buyers/caps';
 import { recordUsage } from '../buyers/reserve-caps';
 import type { Statements } from '../db/tenant';
-import { uuidv7 } from '../db/uuid';
-import { cents, payoutOf, type PayoutTerms } from '../routing/engine/payout';
-import { pairTokens, passesFilters } from '../tokens/filters';
+import { loadConversions, type PayingConversion } from '../routing/caller-facts';
+import { payoutOf } from '../routing/engine/payout';
+import { originOf } from '../routing/route-facts';
 import { needsOf } from '../tokens/filter-needs';
+import { passesFilters } from '../tokens/filters';
 import { callTokens } from '../tokens/system';
 import { lookUpForFilters } from '../value-lists/look-up';
-import { originOf, type CallOrigin } from '../routing/route-facts';
-import { addPayout, markRepeatCaller, type DialedBuyer } from './change-call';
+import { addPayout, type DialedBuyer } from './change-call';
 import {
-  HAS_BUYER_PAID,
-  INSERT_CONVERSION,
-  LOCK_CALLER_OF_OFFER,
-  LOCK_CAPS,
-  READ_CONVERTIBLE_CALL,
-  WAS_SOURCE_PAID,
-} from './queries/conversions';
-import { recordEvent } from './record-call';
-import { settlePending } from './release-slots';
-import { loadConversions, type PayingConversion } from '../routing/caller-facts';
+  decideDollars,
+  decidePayment,
+  type ConvertibleCall,
+  type Dollars,
+  type PaidBefore,
+} from './decide-dollars';
+import { READ_CONVERTIBLE_CALL } from './queries/conversions';
+import { recordChange, type Change, type Recorded } from './record-change';
 
 export interface Converting {
   call_id: number;
@@ -29,27 +27,6 @@ export interface Converting {
   now: Date;
   /** Set when a user reports that the buyer pays: this amount, or that of its conversion. */
   reported?: { revenue?: number | undefined };
-}
-
-/** What decides whether a call converts with a buyer that was dialed for it. */
-interface ConvertibleCall extends CallOrigin {
-  caller_number: number | null;
-  offer_id: number | null;
-  lead_id: number | null;
-  token_values: Record<string, unknown>;
-  payout: number;
-  revenue: number;
-  traffic_source_converted: boolean;
-  dialed_at: Date;
-  buyer_group_id: number | null;
-  payouts: PayoutTerms[];
-  /** Whether the buyer has paid for the call already. */
-  converted: boolean;
-  /** Dollars that a user set on the call before it had a conversion. */
-  set_revenue: number;
-  /** Whether a user took a conversion back, or a payout: then only what is reported converts. */
-  is_returned: boolean;
-  is_payout_returned: boolean;
 }
 
 /**
@@ -68,18 +45,11 @@ export async function convertCall(
   const applying = reported
     ? reportedConversion(conversions)
     : await firstApplying(db, conversions, { call, answered_seconds });
-  // Revenue that was set before the conversion is on the call already and belongs to it.
-  const conversion = applying && {
-    ...applying,
-    revenue: reported?.revenue ?? (call.set_revenue || applying.revenue),
-  };
-  const revenue =
-    conversion && !call.converted
-      ? await convert(db, { call_id, buyer_id, call, conversion, now })
-      : undefined;
-  if (reported || !call.is_payout_returned)
-    await pay(db, { call_id, buyer_id, call, answered_seconds, revenue, now });
-  return call.converted || revenue !== undefined;
+  const decide = (known: PaidBefore) =>
+    decideDollars(call, { buyer_id, applying, answered_seconds, reported, known });
+  const { buyer_group_id } = call;
+  const dollars = await settle(db, { call_id, buyer_id, buyer_group_id, now }, decide);
+  return call.converted || dollars.conversion !== null;
 }
 
 /** A reported conversion needs no condition; amount and duplicate time frame are the buyer's. */
@@ -101,8 +71,8 @@ const NAMELESS: PayingConversion = {
 };
 
 /** The first conversion that pays for a call of so many seconds with these tokens. */
-async function firstApplying(
-  db: Statements,
+export async function firstApplying(
+  db: Pick<Statements, 'sql' | 'company_id'>,
   conversions: readonly PayingConversion[],
   { call, answered_seconds }: { call: ConvertibleCall; answered_seconds: number },
 ): Promise<PayingConversion | undefined> {
@@ -120,83 +90,47 @@ async function firstApplying(
   return lasted.find((conversion) => passesFilters(conversion.token_values, tokens));
 }
 
-interface CallOfBuyer {
-  call_id: number;
-  buyer_id: number;
-  call: ConvertibleCall;
-  now: Date;
-}
-
-type NewConversion = CallOfBuyer & { conversion: PayingConversion };
-
-/** Returns the dollars that the buyer pays; undefined if it paid for the caller shortly before. */
-async function convert(db: Statements, conversion: NewConversion): Promise<number | undefined> {
-  const { call_id, buyer_id, call, now } = conversion;
-  const { buyer_group_id } = call;
-  const { name, revenue, duplicate_timeframe } = conversion.conversion;
-  if (await hasPaid(db, conversion)) {
-    const message = `the buyer has paid for this caller within ${duplicate_timeframe} seconds`;
-    if (await markRepeatCaller(db, call_id, 'buyer'))
-      await recordEvent(db, { call_id, event: 'not_converted', message, buyer_id, now });
-    return undefined;
-  }
-  const added = cents(revenue - call.set_revenue);
-  if (!(await insertConversion(db, conversion, added))) return undefined;
-  await settlePending(db, 'conversion', { call_id, buyer_id, buyer_group_id });
-  const usage = { buyer_conversion: 1, revenue: added, earned_revenue: added };
-  await addUsage(db, { buyer_id, buyer_group_id }, { usage, now });
-  await recordEvent(db, {
-    call_id,
-    event: 'converted',
-    message: `the buyer pays $${revenue.toFixed(2)}`,
-    buyer_id,
-    details: { name, revenue },
-    now,
-  });
-  return revenue;
-}
+/** How often other calls of the caller may change what is due before this gives up. */
+const MAX_DECISIONS = 20;
 
 /**
- * Whether the buyer paid for the caller within the duplicate time frame. Locks the buyer's caps, so
- * that of two calls of one caller the second waits until the first is written. Callers who withhold
- * their number are all different.
+ * Decides as if nobody had paid for the caller before, and again as long as the database finds that
+ * it is otherwise. Returns what became of the last decision, and that decision.
  */
-async function hasPaid(db: Statements, { buyer_id, call, conversion, now }: NewConversion) {
-  const { buyer_group_id, caller_number } = call;
-  await db.sql(LOCK_CAPS, { buyer_id, buyer_group_id });
-  const seconds = conversion.duplicate_timeframe;
-  if (caller_number === null || seconds === 0) return false;
-  const [row] = await db.sql(HAS_BUYER_PAID, { buyer_id, caller_number, seconds, now });
-  return row!.has_paid;
+export async function untilAgreed<Decision>(
+  decide: (known: PaidBefore) => Decision,
+  record: (decision: Decision) => Promise<Recorded>,
+): Promise<{ decision: Decision; recorded: 'written' | 'stale' }> {
+  let known: PaidBefore = { buyer_paid: false, source_paid: false };
+  for (let time = 0; time < MAX_DECISIONS; time++) {
+    const decision = decide(known);
+    const recorded = await record(decision);
+    if (typeof recorded === 'string') return { decision, recorded };
+    known = recorded;
+  }
+  throw new Error('what other calls of the caller come to changes all the time');
 }
 
-/** Writes a conversion and the change of its call and lead; false if the call has one already. */
-async function insertConversion(
+type LockedCall = Pick<Change, 'call_id' | 'now'> &
+  Omit<DialedBuyer, 'buyer_id'> & { buyer_id: number | null };
+
+/** Writes what is due for a call that the caller has locked. */
+async function settle(
   db: Statements,
-  { call_id, buyer_id, call, conversion, now }: NewConversion,
-  added: number,
-): Promise<boolean> {
-  const { id, name, revenue, attribution_token_values } = conversion;
-  const [row] = await db.sql(INSERT_CONVERSION, {
-    uuid: uuidv7(now.getTime()),
-    call_id,
-    buyer_id,
-    buyer_conversion_id: id || null,
-    name,
-    caller_number: call.caller_number,
-    revenue,
-    added,
-    tokens: JSON.stringify(pairTokens(attribution_token_values)),
-    now,
-  });
-  return row!.n === 1;
+  { call_id, now, ...buyer }: LockedCall,
+  decide: (known: PaidBefore) => Dollars,
+): Promise<Dollars> {
+  const { decision } = await untilAgreed(decide, async (dollars) =>
+    isNothing(dollars)
+      ? 'written'
+      : recordChange(db, { call_id, version: null, now, use: { ...buyer, dollars } }),
+  );
+  return decision;
 }
 
-type Payment = Omit<CallOfBuyer, 'buyer_id'> & {
-  buyer_id: number | null;
-  answered_seconds: number;
-  revenue: number | undefined;
-};
+/** Whether nothing is due, and nothing has to be marked. */
+export const isNothing = ({ conversion, payout, expects }: Dollars): boolean =>
+  conversion === null && payout === null && !expects.buyer_paid && !expects.source_paid;
 
 /**
  * Pays the source of a call because a user says so, whatever the offer's terms ask for. Returns what
@@ -208,7 +142,7 @@ export async function payForOffer(
 ): Promise<string | undefined> {
   const [call] = await db.sql(READ_CONVERTIBLE_CALL, { call_id, buyer_id });
   if (!call || call.traffic_source_converted) return undefined;
-  const { traffic_source_id, revenue } = call;
+  const { traffic_source_id, revenue, buyer_group_id } = call;
   if (traffic_source_id === null) return 'the call has no traffic source that could be paid';
   const due = payoutOf(call.payouts, {
     traffic_source_id,
@@ -216,69 +150,13 @@ export async function payForOffer(
     revenue,
   });
   if (due) {
-    const is_paid = await settle(db, { call_id, buyer_id, call, now }, due);
-    return is_paid ? undefined : 'the source was paid for this caller a short while ago';
+    const { payout } = await settle(db, { call_id, buyer_id, buyer_group_id, now }, (known) =>
+      decidePayment(call, due, known),
+    );
+    return payout === null ? 'the source was paid for this caller a short while ago' : undefined;
   }
   await addPayout(db, { call_id, buyer_id, amount: 0, converts: true, now });
   return 'the offer pays this traffic source nothing: the call is marked as converted for $0.00';
-}
-
-async function pay(db: Statements, payment: Payment): Promise<void> {
-  const { call, answered_seconds, revenue } = payment;
-  if (call.traffic_source_converted) return;
-  const due = payoutOf(call.payouts, {
-    traffic_source_id: call.traffic_source_id,
-    answered_seconds,
-    revenue: revenue ?? (call.converted ? call.revenue : undefined),
-  });
-  if (due) await settle(db, payment, due);
-}
-
-type Due = NonNullable<ReturnType<typeof payoutOf>>;
-
-/** Pays what is due to the source of a call; false if it was paid for the caller shortly before. */
-async function settle(
-  db: Statements,
-  payment: Omit<Payment, 'answered_seconds' | 'revenue'>,
-  { payout, terms }: Due,
-): Promise<boolean> {
-  const { call_id, buyer_id, call, now } = payment;
-  const { traffic_source_id, buyer_group_id } = call;
-  if (await wasSourcePaid(db, payment, terms.duplicate_timeframe ?? 0)) {
-    await markRepeatCaller(db, call_id, 'traffic_source');
-    return false;
-  }
-  await addPayout(db, { call_id, buyer_id, amount: payout, converts: true, now });
-  const usage = { earned_revenue: -payout };
-  if (buyer_id !== null) await addUsage(db, { buyer_id, buyer_group_id }, { usage, now });
-  await recordEvent(db, {
-    call_id,
-    event: 'payout',
-    message: `the traffic source is paid $${payout.toFixed(2)}`,
-    details: { traffic_source_id, payout },
-    now,
-  });
-  return true;
-}
-
-/**
- * Whether the source was paid for the caller of this offer within so many seconds. Of two calls of
- * one caller the second waits until the first is written.
- */
-async function wasSourcePaid(
-  db: Statements,
-  {
-    call_id,
-    call: { caller_number, offer_id },
-    now,
-  }: Omit<Payment, 'answered_seconds' | 'revenue'>,
-  seconds: number,
-): Promise<boolean> {
-  if (caller_number === null || seconds === 0) return false;
-  const caller_of_offer = `${db.company_id}/${offer_id}/${caller_number}`;
-  await db.sql(LOCK_CALLER_OF_OFFER, { caller_of_offer });
-  const [row] = await db.sql(WAS_SOURCE_PAID, { call_id, caller_number, offer_id, seconds, now });
-  return row!.was_paid;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { findNamed, type Reference } from '../db/records';
-import type { Db, Statements } from '../db/tenant';
+import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
-import { DESCRIBE_CALL, FIND_DISPOSITION, RECORD_AGENT } from './queries/describe-call';
+import { DESCRIBE_CALL, FIND_DISPOSITION } from './queries/describe-call';
 import { recordEvent } from './record-call';
 
 /** What people say of a call; null takes it away. */
@@ -61,14 +61,3 @@ export const agentOf = async (db: Db, reference: Reference | null): Promise<stri
   reference === null || reference === ''
     ? null
     : String(await findNamed(db, 'agents', { reference, field: 'agent_id' }));
-
-/**
- * Records which agent takes a call that was connected to a buyer: the one who was named, else the
- * only one of the buyer, else the only one of the buyer who is online.
- */
-export async function recordAgent(
-  db: Pick<Statements, 'sql'>,
-  taken: { call_id: number; buyer_id: number | null; agent_id: Reference | null },
-): Promise<void> {
-  await db.sql(RECORD_AGENT, taken);
-}

@@ -1,10 +1,10 @@
-import type { Statements } from '../db/tenant';
+import type { Db } from '../db/tenant';
+import { retryOnDeadlock } from '../db/transaction';
 import type { Deps } from '../deps';
 import { isOpen, type AttemptStatus } from '../routing/engine/progress';
+import { readCallState, type CallState } from './call-state';
 import { FIND_STALE_CALLS, IS_STALE } from './queries/concurrency-slots';
-import { lockCall, readAttempts, type AttemptRow, type CallRow } from './read-call';
-import { recordProgress, type Progress } from './record-call';
-import { releaseSlots } from './release-slots';
+import { recordChange, type Progress } from './record-change';
 
 /** How many calls are looked at in one run. */
 const BATCH = 200;
@@ -23,9 +23,7 @@ export async function endStaleCalls({
   let ended = 0;
   for (const stale of await database.sql(FIND_STALE_CALLS, { now, limit: BATCH })) {
     const { company_id, call_id } = stale;
-    const is_ended = await tenants
-      .of(BigInt(company_id))
-      .statements((tx) => endStaleCall(tx, call_id, now));
+    const is_ended = await endStaleCall(tenants.of(BigInt(company_id)), call_id, now);
     if (!is_ended) continue;
     ended++;
     log.warn(
@@ -36,18 +34,18 @@ export async function endStaleCalls({
   return ended;
 }
 
-async function endStaleCall(db: Statements, call_id: string, now: Date): Promise<boolean> {
-  const call = await lockCall(db, call_id);
-  if (!call) return false;
-  // An event may have arrived while this waited for the lock.
+async function endStaleCall(db: Db, call_id: string, now: Date): Promise<boolean> {
+  const state = await readCallState(db, call_id, { may_connect: false });
+  if (!state) return false;
   const [lease] = await db.sql(IS_STALE, { call_id, now });
   if (!lease!.is_stale) return false;
-  await recordProgress(db, lostCall(call, await readAttempts(db, call.id), now));
-  await releaseSlots(db, call.id);
-  return true;
+  // An event that has arrived since the call was read has changed it: then nothing is written.
+  const { call, version } = state;
+  const lost = { call_id: call.id, version, now, progress: lostCall(state, now) };
+  return (await retryOnDeadlock(() => recordChange(db, lost))) === 'written';
 }
 
-function lostCall(call: CallRow, attempts: readonly AttemptRow[], now: Date): Progress {
+function lostCall({ call, attempts }: CallState, now: Date): Progress {
   const open = attempts.filter(isOpen);
   const was_connected = open.some(({ status }) => status === 'connected');
   const ends = open.map(({ uuid, status }): [string, AttemptStatus] => [
@@ -55,9 +53,8 @@ function lostCall(call: CallRow, attempts: readonly AttemptRow[], now: Date): Pr
     status === 'connected' ? 'completed' : 'canceled',
   ]);
   return {
-    call_id: call.id,
-    now,
     attempts: new Map(ends),
+    open: [],
     events: [{ event: 'lost', message: 'no event arrived in time' }],
     status: was_connected || call.direction === 'outbound' ? 'completed' : 'no_answer',
     connected: undefined,

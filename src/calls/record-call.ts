@@ -3,11 +3,9 @@ import type { Db } from '../db/tenant';
 import type { Basis } from '../routing/engine/basis';
 import type { StoredDecision } from '../routing/engine/decision';
 import type { DialBuyer } from '../routing/engine/instruction';
-import type { AttemptStatus } from '../routing/engine/progress';
-import { INSERT_CALL, INSERT_EVENT, RECORD_PROGRESS, RECORD_ROUND } from './queries/record-call';
-import type { AttemptRow } from './read-call';
+import { INSERT_CALL, INSERT_EVENT, RECORD_ROUND } from './queries/record-call';
 
-// The writers of inbound calls and of what happens to them, each of one statement.
+// The writers of inbound calls and of their rounds, each of one statement.
 
 /** An inbound call before it is written. */
 export interface NewCall {
@@ -99,40 +97,6 @@ function valuesOf(outcome: Round) {
     slots: JSON.stringify(slots),
     events: JSON.stringify(events),
   };
-}
-
-/** What an event changes about a call; null leaves a column as it is. */
-export interface Progress {
-  call_id: number;
-  now: Date;
-  /** New statuses by uuid. */
-  attempts: ReadonlyMap<string, AttemptStatus>;
-  events: readonly NewEvent[];
-  status: string;
-  /** The attempt whose buyer was just connected. */
-  connected: Pick<AttemptRow, 'buyer_id' | 'dial'> | undefined;
-  ended_at: Date | null;
-  /** Seconds. */
-  answered_duration: number | null;
-  hangup_cause: string | null;
-  recording_url: string | null;
-  lease_until: Date;
-}
-
-/** Writes what an event has changed. */
-export async function recordProgress(
-  db: Pick<Db, 'sql'>,
-  { attempts, events, connected, ...progress }: Progress,
-): Promise<void> {
-  const statuses = [...attempts].map(([uuid, status]) => ({ uuid, status }));
-  await db.sql(RECORD_PROGRESS, {
-    ...progress,
-    buyer_id: connected?.buyer_id ?? null,
-    connect_to: connected?.dial.number ?? null,
-    has_answer: statuses.some(({ status }) => status === 'answered' || status === 'connected'),
-    attempts: JSON.stringify(statuses),
-    events: JSON.stringify(events),
-  });
 }
 
 /** Writes one event of a call. */

@@ -24,13 +24,18 @@ export interface CallSession {
   number_called: string | null;
   call_sid: string | null;
   instruction: Instruction<DialBuyer>;
+  /** The keys to be played to its buyer, where they were read with the call. */
+  key_presses?: readonly { id: number; digits: string }[];
 }
+
+/** The words of an offer that its calls need when they fall back. */
+export type WordsOfSession = Omit<OfferWords, 'greeting_message'>;
 
 const withPlus = (number: number | null) => (number === null ? null : `+${number}`);
 
 interface SessionOptions {
   /** The terms of the offer, needed when the call falls back. */
-  terms: Omit<OfferWords, 'greeting_message'> | undefined;
+  terms: WordsOfSession | undefined;
   /** Whether the buyers that ring are to be dialed now. */
   fresh: boolean;
 }

@@ -477,15 +477,6 @@ export interface SqlTypes {
     };
     row: object;
   };
-  'calls.add_tokens_of_buyer': {
-    params: {
-      tokens: string | object | null;
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
-      now: Date | string | null;
-    };
-    row: object;
-  };
   'calls.await_placing': {
     params: {
       company_id: number | string | bigint | null;
@@ -772,18 +763,6 @@ export interface SqlTypes {
     };
     row: object;
   };
-  'calls.has_buyer_paid': {
-    params: {
-      company_id: number | string | bigint | null;
-      caller_number: number | string | bigint | null;
-      buyer_id: number | string | bigint | null;
-      now: Date | string | null;
-      seconds: number | string | bigint | null;
-    };
-    row: {
-      has_paid: boolean;
-    };
-  };
   'calls.insert_call': {
     params: {
       company_id: number | string | bigint | null;
@@ -824,24 +803,6 @@ export interface SqlTypes {
     };
     row: {
       id: number;
-    };
-  };
-  'calls.insert_conversion': {
-    params: {
-      company_id: number | string | bigint | null;
-      uuid: string | null;
-      now: Date | string | null;
-      call_id: number | string | bigint | null;
-      buyer_id: number | string | bigint | null;
-      buyer_conversion_id: number | string | bigint | null;
-      name: string | null;
-      caller_number: number | string | bigint | null;
-      revenue: number | string | null;
-      added: number | string | null;
-      tokens: string | object | null;
-    };
-    row: {
-      n: number;
     };
   };
   'calls.insert_event': {
@@ -980,24 +941,6 @@ export interface SqlTypes {
       conferences: number;
     };
   };
-  'calls.lock_caller_of_offer': {
-    params: {
-      caller_of_offer: string | null;
-    };
-    row: {
-      pg_advisory_xact_lock: string;
-    };
-  };
-  'calls.lock_caps': {
-    params: {
-      company_id: number | string | bigint | null;
-      buyer_group_id: number | string | bigint | null;
-      buyer_id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-    };
-  };
   'calls.lock_cost_look': {
     params: {
       company_id: number | string | bigint | null;
@@ -1043,24 +986,6 @@ export interface SqlTypes {
     };
     row: {
       id: number;
-    };
-  };
-  'calls.mark_repeat_caller_of_buyer': {
-    params: {
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'calls.mark_repeat_caller_of_source': {
-    params: {
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
     };
   };
   'calls.postpone_cost_look': {
@@ -1210,6 +1135,8 @@ export interface SqlTypes {
       payout: number;
       revenue: number;
       traffic_source_converted: boolean | null;
+      buyer_repeat_caller: boolean | null;
+      traffic_source_repeat_caller: boolean | null;
       dialed_at: Date;
       buyer_group_id: number | null;
       payouts: unknown;
@@ -1291,23 +1218,99 @@ export interface SqlTypes {
       timeout_seconds: number;
     };
   };
-  'calls.read_tokens_of_buyer': {
+  'calls.read_state_by_id': {
     params: {
       company_id: number | string | bigint | null;
-      buyer_id: number | string | bigint | null;
+      may_connect: boolean | null;
+      value: number | string | bigint | null;
     };
     row: {
-      pairs: string[] | null;
+      id: number;
+      uuid: string;
+      created_at: Date | null;
+      status: string | null;
+      direction: string | null;
+      carrier: string | null;
+      carrier_call_id: string | null;
+      caller_number: number | null;
+      number_called: number | null;
+      offer_id: number | null;
+      lead_id: number | null;
+      traffic_source_id: number | null;
+      buyer_id: number | null;
+      round: number | null;
+      fallback: string | null;
+      hangup_cause: string | null;
+      token_values: unknown;
+      connected_at: Date | null;
+      ended_at: Date | null;
+      sub_id: string | null;
+      caller_city: string | null;
+      caller_state: string | null;
+      caller_zip: string | null;
+      caller_country: string | null;
+      conferences: number | null;
+      version: string;
+      payout: number;
+      revenue: number;
+      traffic_source_converted: boolean | null;
+      buyer_repeat_caller: boolean | null;
+      traffic_source_repeat_caller: boolean | null;
+      payouts: unknown;
+      words: unknown;
+      attempts: unknown;
+      paid: unknown;
+      is_returned: boolean;
+      is_payout_returned: boolean;
+      key_presses: unknown;
     };
   };
-  'calls.record_agent': {
+  'calls.read_state_by_uuid': {
     params: {
-      agent_id: number | string | bigint | null;
       company_id: number | string | bigint | null;
-      buyer_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
+      may_connect: boolean | null;
+      value: string | null;
     };
-    row: object;
+    row: {
+      id: number;
+      uuid: string;
+      created_at: Date | null;
+      status: string | null;
+      direction: string | null;
+      carrier: string | null;
+      carrier_call_id: string | null;
+      caller_number: number | null;
+      number_called: number | null;
+      offer_id: number | null;
+      lead_id: number | null;
+      traffic_source_id: number | null;
+      buyer_id: number | null;
+      round: number | null;
+      fallback: string | null;
+      hangup_cause: string | null;
+      token_values: unknown;
+      connected_at: Date | null;
+      ended_at: Date | null;
+      sub_id: string | null;
+      caller_city: string | null;
+      caller_state: string | null;
+      caller_zip: string | null;
+      caller_country: string | null;
+      conferences: number | null;
+      version: string;
+      payout: number;
+      revenue: number;
+      traffic_source_converted: boolean | null;
+      buyer_repeat_caller: boolean | null;
+      traffic_source_repeat_caller: boolean | null;
+      payouts: unknown;
+      words: unknown;
+      attempts: unknown;
+      paid: unknown;
+      is_returned: boolean;
+      is_payout_returned: boolean;
+      key_presses: unknown;
+    };
   };
   'calls.record_answer': {
     params: {
@@ -1318,6 +1321,53 @@ export interface SqlTypes {
       call_id: number | string | bigint | null;
     };
     row: object;
+  };
+  'calls.record_conversion': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      version: string | null;
+      releases: boolean | null;
+      open_buyers: readonly (number | string | bigint)[] | string | null;
+      open_groups: readonly (number | string | bigint)[] | string | null;
+      connection: number | string | bigint | null;
+      buyer_conversion: number | string | bigint | null;
+      owner_id: number | string | bigint | null;
+      owner_group_id: number | string | bigint | null;
+      has_use: boolean | null;
+      buyer_seconds: number | string | bigint | null;
+      now: Date | string | null;
+      source_seconds: number | string | bigint | null;
+      status: string | null;
+      buyer_id: number | string | bigint | null;
+      connect_to: string | null;
+      has_answer: boolean | null;
+      ended_at: Date | string | null;
+      answered_duration: number | string | bigint | null;
+      hangup_cause: string | null;
+      recording_url: string | null;
+      agent_id: number | string | bigint | null;
+      takes_agent: boolean | null;
+      tokens: string | object | null;
+      revenue: number | string | null;
+      payout: number | string | null;
+      pays_source: boolean | null;
+      buyer_paid: boolean | null;
+      source_paid: boolean | null;
+      attempts: string | object | null;
+      lease_until: Date | string | null;
+      conversion_uuid: string | null;
+      buyer_conversion_id: number | string | bigint | null;
+      conversion_name: string | null;
+      conversion_revenue: number | string | null;
+      lead_tokens: string | object | null;
+      events: string | object | null;
+    };
+    row: {
+      is_written: boolean;
+      buyer_paid: boolean;
+      source_paid: boolean;
+    };
   };
   'calls.record_outbound_status': {
     params: {
@@ -1343,12 +1393,16 @@ export interface SqlTypes {
       recording_url: string | null;
       company_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
+      version: string | null;
       attempts: string | object | null;
+      releases: boolean | null;
+      open_buyers: readonly (number | string | bigint)[] | string | null;
+      open_groups: readonly (number | string | bigint)[] | string | null;
       lease_until: Date | string | null;
       events: string | object | null;
     };
     row: {
-      done: number;
+      id: number;
     };
   };
   'calls.record_round': {
@@ -1378,12 +1432,48 @@ export interface SqlTypes {
       id: number;
     };
   };
-  'calls.release_slots': {
+  'calls.record_use': {
     params: {
       company_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
+      version: string | null;
+      releases: boolean | null;
+      open_buyers: readonly (number | string | bigint)[] | string | null;
+      open_groups: readonly (number | string | bigint)[] | string | null;
+      connection: number | string | bigint | null;
+      buyer_conversion: number | string | bigint | null;
+      owner_id: number | string | bigint | null;
+      owner_group_id: number | string | bigint | null;
+      has_use: boolean | null;
+      buyer_seconds: number | string | bigint | null;
+      now: Date | string | null;
+      source_seconds: number | string | bigint | null;
+      status: string | null;
+      buyer_id: number | string | bigint | null;
+      connect_to: string | null;
+      has_answer: boolean | null;
+      ended_at: Date | string | null;
+      answered_duration: number | string | bigint | null;
+      hangup_cause: string | null;
+      recording_url: string | null;
+      agent_id: number | string | bigint | null;
+      takes_agent: boolean | null;
+      tokens: string | object | null;
+      revenue: number | string | null;
+      payout: number | string | null;
+      pays_source: boolean | null;
+      buyer_paid: boolean | null;
+      source_paid: boolean | null;
+      attempts: string | object | null;
+      lease_until: Date | string | null;
+      lead_tokens: string | object | null;
+      events: string | object | null;
     };
-    row: object;
+    row: {
+      is_written: boolean;
+      buyer_paid: boolean;
+      source_paid: boolean;
+    };
   };
   'calls.return_conversions': {
     params: {
@@ -1450,24 +1540,6 @@ export interface SqlTypes {
     };
     row: object;
   };
-  'calls.settle_connection': {
-    params: {
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
-      buyer_id: number | string | bigint | null;
-      buyer_group_id: number | string | bigint | null;
-    };
-    row: object;
-  };
-  'calls.settle_conversion': {
-    params: {
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
-      buyer_id: number | string | bigint | null;
-      buyer_group_id: number | string | bigint | null;
-    };
-    row: object;
-  };
   'calls.sum_legs': {
     params: {
       legs: string | object | null;
@@ -1487,19 +1559,6 @@ export interface SqlTypes {
       call_id: number | string | bigint | null;
     };
     row: object;
-  };
-  'calls.was_source_paid': {
-    params: {
-      company_id: number | string | bigint | null;
-      caller_number: number | string | bigint | null;
-      offer_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
-      now: Date | string | null;
-      seconds: number | string | bigint | null;
-    };
-    row: {
-      was_paid: boolean;
-    };
   };
   'cli.company_of_list': {
     params: {
@@ -3811,14 +3870,7 @@ export interface SqlTypes {
       at: Date | string | null;
     };
     row: {
-      id: number;
-      name: string | null;
-      conversion_type: string;
-      duration: number;
-      revenue: number;
-      duplicate_timeframe: number;
-      token_values: string[] | null;
-      attribution_token_values: string[] | null;
+      conversions: unknown;
     };
   };
   'routing.past_calls': {

@@ -1,7 +1,14 @@
 import type { Db } from '../db/tenant';
-import { OFFER_WORDS, OPEN_CONVERSIONS, type OfferTerms } from './queries/caller-facts';
+import {
+  OFFER_WORDS,
+  OPEN_CONVERSIONS,
+  type OfferTerms,
+  type PayingConversion,
+} from './queries/caller-facts';
 
-export type { CallFacts, OfferTerms } from './queries/caller-facts';
+export type { CallFacts, OfferTerms, PayingConversion } from './queries/caller-facts';
+/** For statements of other rooms. */
+export { OPEN_CONVERSIONS_JSON } from './queries/caller-facts';
 
 type Connection = Pick<Db, 'sql'>;
 
@@ -35,24 +42,10 @@ export async function readOfferWords(
   return (await db.sql(OFFER_WORDS, { offer_id }))[0];
 }
 
-/** One of a buyer's conversions, as it pays for a call. */
-export interface PayingConversion {
-  id: number;
-  name: string | null;
-  conversion_type: 'duration' | 'postback';
-  /** Seconds. */
-  duration: number;
-  /** Dollars. */
-  revenue: number;
-  /** Seconds. */
-  duplicate_timeframe: number;
-  token_values: string[];
-  attribution_token_values: string[];
-}
-
 /** The conversions of a buyer's time frame that is open at an instant, in their order. */
-export const loadConversions = (
+export const loadConversions = async (
   db: Connection,
   buyer_id: number,
   at: Date,
-): Promise<PayingConversion[]> => db.sql(OPEN_CONVERSIONS, { buyer_id, at });
+): Promise<PayingConversion[]> =>
+  (await db.sql(OPEN_CONVERSIONS, { buyer_id, at }))[0]!.conversions;

@@ -44,12 +44,25 @@ export async function receiveLegStatus(
   { call: reference, attempt, status, leg_sid, vetoes }: LegReport,
   now: Date,
 ): Promise<void> {
-  const call = await readCall(db, reference);
-  const own = (await readAttempts(db, call.id)).find(({ uuid }) => uuid === attempt.toLowerCase());
-  if (own && leg_sid && (status === 'queued' || status === 'ringing'))
-    await rememberLeg(db, own.uuid, leg_sid);
-  const event = status === 'completed' ? endOfLeg(call, own?.status) : EVENTS[status];
+  const event = DEPENDS.has(status)
+    ? await eventOf(db, reference, { attempt, status, leg_sid })
+    : EVENTS[status];
   if (!event) return;
   const reported = { event, attempt, leg_sid, ends_separately: true, vetoes };
-  await handleCallEvent(db, call.id, reported, now);
+  await handleCallEvent(db, reference, reported, now);
+}
+
+/** What these mean, or what they are remembered for, depends on the call. */
+const DEPENDS = new Set<CallStatus>(['queued', 'ringing', 'completed']);
+
+async function eventOf(
+  db: Db,
+  reference: Reference,
+  { attempt, status, leg_sid }: Pick<LegReport, 'attempt' | 'status' | 'leg_sid'>,
+): Promise<ReportedEvent['event'] | undefined> {
+  const call = await readCall(db, reference);
+  const own = (await readAttempts(db, call.id)).find(({ uuid }) => uuid === attempt.toLowerCase());
+  if (status === 'completed') return endOfLeg(call, own?.status);
+  if (own && leg_sid) await rememberLeg(db, own.uuid, leg_sid);
+  return EVENTS[status];
 }

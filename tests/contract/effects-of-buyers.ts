@@ -43,7 +43,7 @@ export const BUYERS: Effects = {
   paused: at('src/routing/engine/eligibility.ts'),
   record_token_filter_list: at('src/routing/engine/eligibility.ts'),
   record_token_additional_list: at(
-    'src/calls/queries/change-call.ts',
+    'src/calls/queries/call-state.ts',
     'record_token_additional_data',
   ),
   route_by_type: at('src/routing/engine/route.ts'),

@@ -108,7 +108,7 @@ const LEADS: Effects = {
   opt_out: at('src/outreach/advance-lead.ts'),
 };
 
-const EVENT = at('src/calls/handle-event.ts');
+const EVENT = at('src/calls/event-change.ts');
 const INCOMING = at('src/calls/read-incoming-call.ts');
 const UPDATE_CALL = at('src/calls/update-call.ts');
 const SIMULATION = at('src/routing/simulation/queries/setup.ts');

@@ -1,7 +1,7 @@
 import { sql, statement } from '../../db/sql';
 
-const CALL = sql`
-    SELECT
+/** A call as its routing needs it, as `c`. */
+export const CALL_COLUMNS = sql`
       c.id::float8 AS id, c.uuid::text AS uuid, c.created_at, c.status,
       c.direction, c.carrier, c.carrier_call_id,
       c.caller_number::float8 AS caller_number,
@@ -11,13 +11,21 @@ const CALL = sql`
       c.traffic_source_id::float8 AS traffic_source_id, c.buyer_id::float8 AS buyer_id,
       c.round, c.fallback, c.hangup_cause, c.token_values, c.connected_at, c.ended_at,
       c.sub_id, c.caller_city, c.caller_state, c.caller_zip, c.caller_country,
-      c.conferences
-    FROM calls c
-    WHERE c.company_id = {company_id}
-      AND (c.direction = 'inbound' OR c.routed OR c.machine_action IS NOT NULL)
+      c.conferences`;
+
+/** Inbound calls, and outbound ones for which we are asked what follows an answer. */
+export const IS_ROUTED = sql`
+      (c.direction = 'inbound' OR c.routed OR c.machine_action IS NOT NULL)
       AND c.deleted_at IS NULL`;
 
-const NULLABLE = [
+const CALL = sql`
+    SELECT
+      ${CALL_COLUMNS}
+    FROM calls c
+    WHERE c.company_id = {company_id}
+      AND ${IS_ROUTED}`;
+
+export const NULLABLE_OF_CALL = [
   'caller_number',
   'number_called',
   'offer_id',
@@ -25,9 +33,9 @@ const NULLABLE = [
   'traffic_source_id',
   'buyer_id',
 ];
-const CALL_OPTIONS = { prepared: true, nullable: NULLABLE };
+const CALL_OPTIONS = { prepared: true, nullable: NULLABLE_OF_CALL };
 
-interface CallJson {
+export interface CallJson {
   direction: 'inbound' | 'outbound';
   token_values: Record<string, unknown>;
 }

@@ -90,36 +90,6 @@ export const ADD_TOKENS = statement(
   { prepared: true },
 );
 
-export const READ_TOKENS_OF_BUYER = statement(
-  'calls.read_tokens_of_buyer',
-  sql`
-    SELECT b.record_token_additional_data AS pairs
-    FROM buyers b
-    WHERE b.company_id = {company_id}
-      AND b.id = {buyer_id}::bigint
-      AND cardinality(b.record_token_additional_data) > 0`,
-  { prepared: true },
-).returning<{ pairs: string[] }>();
-
-/** A lead that would exceed its limit of 128 kB keeps the tokens that it has. */
-export const ADD_TOKENS_OF_BUYER = statement(
-  'calls.add_tokens_of_buyer',
-  sql`
-    WITH call AS (
-      UPDATE calls
-      SET token_values = token_values || {tokens}::jsonb
-      WHERE company_id = {company_id} AND id = {call_id}::bigint
-      RETURNING lead_id
-    )
-    UPDATE leads l
-    SET data = l.data || {tokens}::jsonb, updated_at = {now}::timestamptz
-    FROM call
-    WHERE l.company_id = {company_id}
-      AND l.id = call.lead_id
-      AND octet_length((l.data || {tokens}::jsonb)::text) <= 131072`,
-  { prepared: true },
-);
-
 export const ADD_REVENUE = statement(
   'calls.add_revenue',
   sql`
@@ -202,26 +172,6 @@ export const FLOOR_USED_DOLLARS = statement(
         l.earned_revenue_total_used, l.earned_revenue_monthly_used,
         l.earned_revenue_daily_used, l.earned_revenue_hourly_used
       ) < 0`,
-  { prepared: true },
-);
-
-export const MARK_REPEAT_CALLER_OF_BUYER = statement(
-  'calls.mark_repeat_caller_of_buyer',
-  sql`
-    UPDATE calls
-    SET buyer_repeat_caller = true
-    WHERE company_id = {company_id} AND id = {call_id}::bigint AND NOT buyer_repeat_caller
-    RETURNING id`,
-  { prepared: true },
-);
-
-export const MARK_REPEAT_CALLER_OF_SOURCE = statement(
-  'calls.mark_repeat_caller_of_source',
-  sql`
-    UPDATE calls
-    SET traffic_source_repeat_caller = true
-    WHERE company_id = {company_id} AND id = {call_id}::bigint AND NOT traffic_source_repeat_caller
-    RETURNING id`,
   { prepared: true },
 );
 

@@ -83,31 +83,17 @@ export const DESCRIBE_CALL = statement(
   { prepared: false },
 );
 
-/**
- * Records which agent takes a call: the one named, or the only one of the buyer, or the only one of
- * the buyer who is online.
- */
-export const RECORD_AGENT = statement(
-  'calls.record_agent',
-  sql`
-    UPDATE calls c
-    SET agent_id = found.agent_id
-    FROM (
-      SELECT
-        CASE
-          WHEN {agent_id}::bigint IS NOT NULL THEN {agent_id}::bigint
-          WHEN count(*) = 1 THEN min(g.id)
-          WHEN count(*) FILTER (WHERE s.is_online) = 1 THEN min(g.id) FILTER (WHERE s.is_online)
-        END AS agent_id
-      FROM agent_buyers x
-      JOIN agents g
-        ON g.company_id = x.company_id AND g.id = x.agent_id AND g.deleted_at IS NULL
-      JOIN agent_statuses s ON s.company_id = g.company_id AND s.id = g.agent_status_id
-      WHERE x.company_id = {company_id} AND x.buyer_id = {buyer_id}::bigint
-    ) found
-    WHERE c.company_id = {company_id}
-      AND c.id = {call_id}::bigint
-      AND found.agent_id IS NOT NULL
-      AND ({agent_id}::bigint IS NOT NULL OR c.agent_id IS NULL)`,
-  { prepared: true },
-);
+/** The only agent of a buyer, or the only one who is online; the buyer is `owner_id`. */
+export const AGENT_OF_BUYER = sql`
+            SELECT
+              CASE
+                WHEN count(*) = 1 THEN min(g.id)
+                WHEN count(*) FILTER (WHERE s.is_online) = 1
+                  THEN min(g.id) FILTER (WHERE s.is_online)
+              END
+            FROM agent_buyers x
+            JOIN agents g
+              ON g.company_id = x.company_id AND g.id = x.agent_id AND g.deleted_at IS NULL
+            JOIN agent_statuses s ON s.company_id = g.company_id AND s.id = g.agent_status_id
+            WHERE x.company_id = {company_id} AND x.buyer_id = {owner_id}::bigint
+          `;

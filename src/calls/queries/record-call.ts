@@ -49,14 +49,14 @@ const ENDS_OUTBOUND = sql`(call.direction = 'outbound' AND {ended_at}::timestamp
  * Queues the call for its lead (leads/apply-calls.ts). If the lead is being updated at the moment,
  * this waits: that update may have read the call as it was before.
  */
-const QUEUE_FOR_LEAD = sql`
+export const QUEUE_FOR_LEAD = sql`
       INSERT INTO lead_calls (company_id, call_id, changed_at)
       SELECT {company_id}, call.id, {now}::timestamptz
       FROM call
       WHERE call.lead_id IS NOT NULL AND ({buyer_id}::bigint IS NOT NULL OR ${ENDS_OUTBOUND})
       ON CONFLICT (company_id, call_id) DO UPDATE SET changed_at = excluded.changed_at`;
 
-const INSERT_EVENTS = sql`
+export const INSERT_EVENTS = sql`
       INSERT INTO call_events (
         company_id, created_at, call_id, event, message, buyer_id, details
       )
@@ -140,68 +140,6 @@ export const RECORD_ROUND = statement(
     events AS (${INSERT_EVENTS}
     )
     SELECT id::float8 AS id FROM call`,
-  { prepared: true },
-);
-
-export const RECORD_PROGRESS = statement(
-  'calls.record_progress',
-  sql`
-    WITH call AS (
-      UPDATE calls
-      SET
-        status = {status},
-        updated_at = {now}::timestamptz,
-        buyer_id = coalesce({buyer_id}::bigint, buyer_id),
-        connect_to = coalesce({connect_to}, connect_to),
-        answered_at = CASE
-          WHEN {has_answer}::boolean THEN coalesce(answered_at, {now}::timestamptz)
-          ELSE answered_at
-        END,
-        connected_at = CASE
-          WHEN {buyer_id}::bigint IS NULL THEN connected_at
-          ELSE coalesce(connected_at, {now}::timestamptz)
-        END,
-        ended_at = coalesce({ended_at}::timestamptz, ended_at),
-        answered_duration = coalesce({answered_duration}::int, answered_duration),
-        total_duration = CASE
-          WHEN {ended_at}::timestamptz IS NULL THEN total_duration
-          ELSE extract(epoch FROM {ended_at}::timestamptz - created_at)::int
-        END,
-        hangup_cause = coalesce({hangup_cause}, hangup_cause),
-        recording_url = coalesce({recording_url}, recording_url)
-      WHERE company_id = {company_id} AND id = {call_id}::bigint
-      RETURNING id, lead_id, direction
-    ),
-    queued AS (${QUEUE_FOR_LEAD}
-    ),
-    attempts AS (
-      UPDATE call_attempts a
-      SET
-        status = x.status,
-        answered_at = CASE
-          WHEN x.status IN ('answered', 'connected')
-            THEN coalesce(a.answered_at, {now}::timestamptz)
-          ELSE a.answered_at
-        END,
-        connected_at = CASE
-          WHEN x.status = 'connected' THEN {now}::timestamptz
-          ELSE a.connected_at
-        END,
-        ended_at = CASE
-          WHEN x.status IN ('ringing', 'answered', 'connected') THEN NULL
-          ELSE {now}::timestamptz
-        END
-      FROM json_to_recordset({attempts}::json) AS x(uuid uuid, status text)
-      WHERE a.company_id = {company_id} AND a.uuid = x.uuid
-    ),
-    slots AS (
-      UPDATE call_slots
-      SET lease_until = {lease_until}::timestamptz
-      WHERE company_id = {company_id} AND call_id = {call_id}::bigint
-    ),
-    events AS (${INSERT_EVENTS}
-    )
-    SELECT 1 AS done`,
   { prepared: true },
 );
 

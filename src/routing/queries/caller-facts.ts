@@ -183,33 +183,59 @@ export const OFFER_WORDS = statement(
   { prepared: true },
 );
 
-/** The conversions of a buyer's time frame that is open at an instant, in their order. */
+/** One of a buyer's conversions, as it pays for a call. */
+export interface PayingConversion {
+  id: number;
+  name: string | null;
+  conversion_type: 'duration' | 'postback';
+  /** Seconds. */
+  duration: number;
+  /** Dollars. */
+  revenue: number;
+  /** Seconds. */
+  duplicate_timeframe: number;
+  token_values: string[];
+  attribution_token_values: string[];
+}
+
+/**
+ * The conversions of a buyer's time frame that is open at an instant, in their order, as JSON. The
+ * buyer and the instant are `wanted.buyer_id` and `wanted.at`.
+ */
+export const OPEN_CONVERSIONS_JSON = sql`
+      SELECT
+        coalesce(
+          json_agg(
+            json_build_object(
+              'id', x.id,
+              'name', x.name,
+              'conversion_type', x.conversion_type,
+              'duration', x.duration,
+              'revenue', x.revenue,
+              'duplicate_timeframe', x.duplicate_timeframe,
+              'token_values', x.token_values,
+              'attribution_token_values', x.attribution_token_values
+            )
+            ORDER BY x.position
+          ),
+          '[]'
+        )
+      FROM (
+        SELECT b.*, min(b.time_frame) OVER () AS first_time_frame
+        FROM buyer_conversions b
+        JOIN call_limits l ON l.company_id = b.company_id AND l.buyer_id = b.buyer_id
+        WHERE b.company_id = {company_id}
+          AND b.buyer_id = wanted.buyer_id
+          AND is_open(b.open_minutes, local_minute_of_week(wanted.at, l.zone))
+      ) x
+      WHERE x.time_frame = x.first_time_frame`;
+
 export const OPEN_CONVERSIONS = statement(
   'routing.open_conversions',
   sql`
-    WITH open AS (
-      SELECT x.*
-      FROM buyer_conversions x
-      JOIN call_limits l ON l.company_id = x.company_id AND l.buyer_id = x.buyer_id
-      WHERE x.company_id = {company_id} AND x.buyer_id = {buyer_id}::bigint
-        AND is_open(x.open_minutes, local_minute_of_week({at}::timestamptz, l.zone))
-    )
-    SELECT
-      x.id::float8 AS id,
-      x.name,
-      x.conversion_type,
-      x.duration,
-      x.revenue::float8 AS revenue,
-      x.duplicate_timeframe,
-      x.token_values,
-      x.attribution_token_values
-    FROM open x
-    WHERE x.time_frame = (SELECT min(time_frame) FROM open)
-    ORDER BY x.position
+    SELECT (${OPEN_CONVERSIONS_JSON}
+    ) AS conversions
+    FROM (SELECT {buyer_id}::bigint AS buyer_id, {at}::timestamptz AS at) wanted
   `,
   { prepared: true },
-).returning<{
-  conversion_type: 'duration' | 'postback';
-  token_values: string[];
-  attribution_token_values: string[];
-}>();
+).returning<{ conversions: PayingConversion[] }>();

@@ -1,0 +1,96 @@
+import { identify, type Reference } from '../db/records';
+import type { Db } from '../db/tenant';
+import type { PayingConversion } from '../routing/caller-facts';
+import type { PayoutTerms } from '../routing/engine/payout';
+import type { ConvertibleCall } from './decide-dollars';
+import { READ_CALL_STATE } from './queries/call-state';
+import type { AttemptRow, CallRow } from './read-call';
+import { sessionOf, type CallSession, type WordsOfSession } from './session';
+
+/** An attempt, and what its buyer pays. */
+export interface AttemptState extends AttemptRow {
+  /** Tokens that the buyer gives to its calls, as `name:value`. Null where they do not matter. */
+  token_pairs: string[] | null;
+  /** Those of the time frame in which it was dialed. Null where they do not matter. */
+  conversions: PayingConversion[] | null;
+}
+
+/** All that decides what an event does to a call, as it was at one moment. */
+export interface CallState {
+  call: CallRow;
+  /** Of the row of calls: what is written later is written only if this is still its version. */
+  version: string;
+  attempts: AttemptState[];
+  words: WordsOfSession | undefined;
+  key_presses: { id: number; digits: string }[];
+  dollars: DollarsOfCall;
+}
+
+interface DollarsOfCall {
+  revenue: number;
+  payout: number;
+  traffic_source_converted: boolean;
+  buyer_repeat_caller: boolean;
+  traffic_source_repeat_caller: boolean;
+  payouts: PayoutTerms[];
+  /** What buyers pay for it. */
+  paid: { buyer_id: number; revenue: number }[];
+  is_returned: boolean;
+  is_payout_returned: boolean;
+}
+
+/**
+ * Reads a call without a lock; undefined when there is none. `may_connect`: with what those buyers
+ * pay that have not taken the call yet.
+ */
+export async function readCallState(
+  db: Pick<Db, 'sql'>,
+  reference: Reference,
+  { may_connect }: { may_connect: boolean },
+): Promise<CallState | undefined> {
+  const named = identify(reference);
+  const [row] = named
+    ? await db.sql(READ_CALL_STATE[named.key], { value: named.value, may_connect })
+    : [];
+  if (!row) return undefined;
+  const { version, attempts, words, key_presses, ...call } = row;
+  return {
+    call: call as CallRow,
+    version,
+    attempts: (attempts as AttemptJson[]).map(attemptOf),
+    words: (words ?? undefined) as WordsOfSession | undefined,
+    key_presses: key_presses as CallState['key_presses'],
+    dollars: call as unknown as DollarsOfCall,
+  };
+}
+
+type AttemptJson = Omit<AttemptState, 'created_at' | 'connected_at'> & {
+  created_at: string;
+  connected_at: string | null;
+};
+
+const attemptOf = ({ created_at, connected_at, ...attempt }: AttemptJson): AttemptState => ({
+  ...attempt,
+  created_at: new Date(created_at),
+  connected_at: connected_at === null ? null : new Date(connected_at),
+});
+
+/** What decides whether the call converts with a buyer that was dialed for it. */
+export function convertibleCall(
+  { call, dollars }: CallState,
+  { buyer_id, buyer_group_id }: AttemptState,
+): ConvertibleCall {
+  const paid = dollars.paid.reduce((sum, { revenue }) => sum + revenue, 0);
+  return {
+    ...call,
+    ...dollars,
+    buyer_group_id,
+    converted: dollars.paid.some((each) => each.buyer_id === buyer_id),
+    set_revenue: dollars.revenue - paid,
+  };
+}
+
+/** The session of a call in this state, with the keys to be played to its buyer. */
+export function sessionOfState({ call, attempts, words, key_presses }: CallState): CallSession {
+  return { ...sessionOf(call, attempts, { terms: words, fresh: false }), key_presses };
+}

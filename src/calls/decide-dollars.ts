@@ -1,0 +1,154 @@
+import type { PayingConversion } from '../routing/caller-facts';
+import { cents, payoutOf, type PayoutTerms } from '../routing/engine/payout';
+import type { CallOrigin } from '../routing/route-facts';
+import { pairTokens } from '../tokens/filters';
+import type { NewEvent } from './record-call';
+
+/** What decides whether a call converts with a buyer that was dialed for it. */
+export interface ConvertibleCall extends CallOrigin {
+  caller_number: number | null;
+  offer_id: number | null;
+  token_values: Record<string, unknown>;
+  revenue: number;
+  traffic_source_converted: boolean;
+  buyer_repeat_caller: boolean;
+  traffic_source_repeat_caller: boolean;
+  buyer_group_id: number | null;
+  payouts: PayoutTerms[];
+  /** Whether the buyer has paid for the call already. */
+  converted: boolean;
+  /** Dollars that a user set on the call before it had a conversion. */
+  set_revenue: number;
+  /** Whether a user took a conversion back, or a payout: then only what is reported converts. */
+  is_returned: boolean;
+  is_payout_returned: boolean;
+}
+
+/** Whether the buyer has paid, or the source was paid, for the same caller shortly before. */
+export interface PaidBefore {
+  buyer_paid: boolean;
+  source_paid: boolean;
+}
+
+/** What one look at a call finds is due for it. Dollars. */
+export interface Dollars {
+  /** What the buyer pays from now on. */
+  conversion: {
+    id: number | null;
+    name: string | null;
+    revenue: number;
+    /** The part of it that is not on the call yet. */
+    added: number;
+    /** Tokens that it gives to the call. */
+    tokens: Record<string, string>;
+  } | null;
+  /** What the traffic source is paid. */
+  payout: number | null;
+  /**
+   * The time frames in seconds in which the buyer must not have paid for the caller, and the source
+   * must not have been paid; 0 when it does not matter. What the decision takes for granted is
+   * `expects`: whoever writes it asks again.
+   */
+  buyer_seconds: number;
+  source_seconds: number;
+  expects: PaidBefore;
+  events: NewEvent[];
+}
+
+interface Decided {
+  buyer_id: number | null;
+  /** The conversion whose conditions the call meets. */
+  applying: PayingConversion | undefined;
+  answered_seconds: number;
+  /** Set when a user reports that the buyer pays: this amount, or that of its conversion. */
+  reported?: { revenue?: number | undefined } | undefined;
+  known: PaidBefore;
+}
+
+/** What the buyer pays for a call, and what its source is paid, each once per call. Pure. */
+export function decideDollars(call: ConvertibleCall, decided: Decided): Dollars {
+  const { answered_seconds, reported } = decided;
+  const bought = purchaseOf(call, decided);
+  const revenue = bought.conversion?.revenue ?? (call.converted ? call.revenue : undefined);
+  const may_pay = (reported || !call.is_payout_returned) && !call.traffic_source_converted;
+  const { traffic_source_id, payouts } = call;
+  const due = may_pay
+    ? payoutOf(payouts, { traffic_source_id, answered_seconds, revenue })
+    : undefined;
+  return dollarsOf(bought, due ? paymentOf(call, due, decided.known) : UNPAID);
+}
+
+/** Pays the source of a call what is due, and nothing else. Pure. */
+export const decidePayment = (
+  call: ConvertibleCall,
+  due: NonNullable<ReturnType<typeof payoutOf>>,
+  known: PaidBefore,
+): Dollars => dollarsOf(NOT_BOUGHT, paymentOf(call, due, known));
+
+/** What the buyer pays, and what that depends on. */
+type Purchase = Pick<Dollars, 'conversion' | 'events'> & { seconds: number; paid_before: boolean };
+/** What the source is paid, and what that depends on. */
+type Payment = Pick<Dollars, 'payout' | 'events'> & { seconds: number; paid_before: boolean };
+
+const NOT_BOUGHT: Purchase = { conversion: null, events: [], seconds: 0, paid_before: false };
+const UNPAID: Payment = { payout: null, events: [], seconds: 0, paid_before: false };
+
+const dollarsOf = (bought: Purchase, payment: Payment): Dollars => ({
+  conversion: bought.conversion,
+  payout: payment.payout,
+  buyer_seconds: bought.seconds,
+  source_seconds: payment.seconds,
+  expects: { buyer_paid: bought.paid_before, source_paid: payment.paid_before },
+  events: [...bought.events, ...payment.events],
+});
+
+/** Callers who withhold their number are all different. */
+const timeFrameOf = ({ caller_number }: ConvertibleCall, seconds: number): number =>
+  caller_number === null ? 0 : seconds;
+
+function purchaseOf(
+  call: ConvertibleCall,
+  { buyer_id, applying, reported, known }: Decided,
+): Purchase {
+  if (!applying || call.converted) return NOT_BOUGHT;
+  const { id, name, duplicate_timeframe, attribution_token_values } = applying;
+  const seconds = timeFrameOf(call, duplicate_timeframe);
+  if (seconds > 0 && known.buyer_paid) {
+    const message = `the buyer has paid for this caller within ${duplicate_timeframe} seconds`;
+    const events = call.buyer_repeat_caller ? [] : [{ event: 'not_converted', message, buyer_id }];
+    return { conversion: null, events, seconds, paid_before: true };
+  }
+  // Revenue that was set before the conversion is on the call already and belongs to it.
+  const revenue = reported?.revenue ?? (call.set_revenue || applying.revenue);
+  const message = `the buyer pays $${revenue.toFixed(2)}`;
+  return {
+    conversion: {
+      id: id || null,
+      name,
+      revenue,
+      added: cents(revenue - call.set_revenue),
+      tokens: pairTokens(attribution_token_values),
+    },
+    events: [{ event: 'converted', message, buyer_id, details: { name, revenue } }],
+    seconds,
+    paid_before: false,
+  };
+}
+
+function paymentOf(
+  call: ConvertibleCall,
+  { payout, terms }: NonNullable<ReturnType<typeof payoutOf>>,
+  known: PaidBefore,
+): Payment {
+  const seconds = timeFrameOf(call, terms.duplicate_timeframe ?? 0);
+  if (seconds > 0 && known.source_paid)
+    return { payout: null, events: [], seconds, paid_before: true };
+  const message = `the traffic source is paid $${payout.toFixed(2)}`;
+  const details = { traffic_source_id: call.traffic_source_id, payout };
+  return {
+    payout,
+    events: [{ event: 'payout', message, details }],
+    seconds,
+    paid_before: false,
+  };
+}

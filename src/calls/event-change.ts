@@ -1,0 +1,199 @@
+import type { Reference } from '../db/records';
+import type { Statements } from '../db/tenant';
+import { attemptOf, isOpen, type CallEvent, type Reaction } from '../routing/engine/progress';
+import { pairTokens } from '../tokens/filters';
+import { convertibleCall, type AttemptState, type CallState } from './call-state';
+import { firstApplying, isNothing } from './convert-call';
+import { decideDollars, type PaidBefore } from './decide-dollars';
+import type { BuyerUse, Change, Progress } from './record-change';
+import { leaseOf } from './session';
+
+// What an event changes about a call, decided from the call as it was read.
+
+/** An event as the carrier or softswitch of a call reports it. */
+export interface ReportedEvent extends CallEvent {
+  /** Seconds since the buyer took the call, where the carrier or softswitch measures them. */
+  duration?: number | null | undefined;
+  recording_url?: string | null | undefined;
+  hangup_cause?: string | null | undefined;
+  /** The carrier's name for the leg to the buyer. */
+  leg_sid?: string | null | undefined;
+  /**
+   * The carrier reports the end of the dialing separately. An event after which no buyer of the
+   * round is left is ignored: that report follows, and routes the call.
+   */
+  ends_separately?: boolean;
+  /** Id of the agent who takes the call, where it is known. */
+  agent_id?: Reference | null | undefined;
+}
+
+/** What happens to a call, whatever other calls of the caller come to. */
+export interface EventChange {
+  /** The change, given what was paid for the caller before. */
+  decide: (known: PaidBefore) => Change & { progress: Progress };
+}
+
+interface Happened {
+  reaction: Reaction;
+  reported: ReportedEvent;
+  now: Date;
+}
+
+/** What an event changes about a call that is under way. */
+export async function changeByEvent(
+  db: Pick<Statements, 'sql' | 'company_id'>,
+  state: CallState,
+  { reaction, reported, now }: Happened,
+): Promise<EventChange> {
+  const { call } = state;
+  const connected = state.attempts.find(({ uuid }) => uuid === reaction.connected);
+  const talking = connected ?? state.attempts.find(({ status }) => status === 'connected');
+  const seconds = talking && !connected ? talkedSeconds(talking, reported, now) : 0;
+  const is_measured = talking && (reaction.over || reported.event === 'duration');
+  const next = attemptsAfter(state.attempts, reaction.changes);
+  const event = {
+    event: reported.event,
+    message: reported.key ? `pressed ${reported.key}` : (reported.hangup_cause ?? null),
+    buyer_id: attemptOf(state.attempts, reported)?.buyer_id ?? null,
+    details: detailsOf(reported),
+  };
+  const progress: Progress = {
+    attempts: reaction.changes,
+    open: next.filter(isOpen),
+    events: [event],
+    ...(reaction.over
+      ? endOf(call, talking !== undefined, { reported, now })
+      : { status: talking ? 'in_progress' : call.status, ended_at: null, hangup_cause: null }),
+    connected,
+    answered_duration: is_measured ? seconds : null,
+    recording_url: reported.recording_url ?? null,
+    lease_until: new Date(now.getTime() + leaseOf(call, next) * 1000),
+  };
+  const useOf = talking
+    ? await useOfBuyer(db, state, { talking, connected, seconds, agent_id: reported.agent_id })
+    : undefined;
+  return { decide: (known) => ({ ...written(state, now), progress, use: useOf?.(known) }) };
+}
+
+/** The actual end of a call that was considered over. */
+export async function lateEnd(
+  db: Pick<Statements, 'sql' | 'company_id'>,
+  state: CallState,
+  reported: ReportedEvent,
+  now: Date,
+): Promise<EventChange> {
+  const talking = state.attempts.find(({ connected_at }) => connected_at !== null);
+  const seconds = talking ? talkedSeconds(talking, reported, now) : null;
+  const event = {
+    event: 'completed',
+    message: 'after the call was considered over',
+    details: detailsOf(reported),
+  };
+  const progress: Progress = {
+    attempts: new Map(),
+    open: [],
+    events: [event],
+    status: talking || state.call.direction === 'outbound' ? 'completed' : 'no_answer',
+    connected: undefined,
+    ended_at: now,
+    answered_duration: seconds,
+    hangup_cause: reported.hangup_cause ?? 'completed',
+    recording_url: reported.recording_url ?? null,
+    lease_until: now,
+  };
+  const useOf = talking
+    ? await useOfBuyer(db, state, { talking, connected: undefined, seconds: seconds! })
+    : undefined;
+  return { decide: (known) => ({ ...written(state, now), progress, use: useOf?.(known) }) };
+}
+
+const written = ({ call, version }: CallState, now: Date) => ({ call_id: call.id, version, now });
+
+interface Talk {
+  /** The attempt whose buyer has the call. */
+  talking: AttemptState;
+  /** The same if it has just taken it. */
+  connected: AttemptState | undefined;
+  /** Since it took the call. */
+  seconds: number;
+  agent_id?: Reference | null | undefined;
+}
+
+/** What the buyer that has the call uses and pays; undefined where there is nothing of that. */
+async function useOfBuyer(
+  db: Pick<Statements, 'sql' | 'company_id'>,
+  state: CallState,
+  { talking, connected, seconds, agent_id }: Talk,
+): Promise<(known: PaidBefore) => BuyerUse | undefined> {
+  const { buyer_id, buyer_group_id } = talking;
+  const tokens = connected ? pairTokens(connected.token_pairs ?? []) : {};
+  const own = convertibleCall(state, talking);
+  const call = { ...own, token_values: { ...own.token_values, ...tokens } };
+  const conversions = call.converted ? [] : (talking.conversions ?? []);
+  const applying = await firstApplying(db, conversions, { call, answered_seconds: seconds });
+  return (known) => {
+    const dollars = decideDollars(call, { buyer_id, applying, answered_seconds: seconds, known });
+    if (!connected && !agent_id && isNothing(dollars)) return undefined;
+    return { buyer_id, buyer_group_id, dollars, takes: connected && { tokens }, agent_id };
+  };
+}
+
+function endOf(
+  { direction }: CallState['call'],
+  was_connected: boolean,
+  { reported: { hangup_cause }, now }: Pick<Happened, 'reported' | 'now'>,
+) {
+  // Whoever was called has answered, whether or not a buyer did.
+  if (direction === 'outbound' && !was_connected)
+    return { status: 'completed', ended_at: now, hangup_cause: hangup_cause ?? 'person_hung_up' };
+  return was_connected
+    ? { status: 'completed', ended_at: now, hangup_cause: hangup_cause ?? 'completed' }
+    : { status: 'no_answer', ended_at: now, hangup_cause: hangup_cause ?? 'caller_hung_up' };
+}
+
+/** As reported; else since the buyer was connected. */
+function talkedSeconds(
+  { connected_at }: AttemptState,
+  { duration }: ReportedEvent,
+  now: Date,
+): number {
+  if (duration !== undefined && duration !== null) return duration;
+  return connected_at
+    ? Math.max(0, Math.floor((now.getTime() - connected_at.getTime()) / 1000))
+    : 0;
+}
+
+function detailsOf(reported: ReportedEvent): Record<string, unknown> | null {
+  const { attempt, key, duration, recording_url, hangup_cause, leg_sid } = reported;
+  const given = Object.entries({
+    attempt,
+    key,
+    duration,
+    recording_url,
+    hangup_cause,
+    leg_sid,
+  }).filter(([, value]) => value !== undefined && value !== null);
+  return given.length > 0 ? Object.fromEntries(given) : null;
+}
+
+const attemptsAfter = (
+  attempts: readonly AttemptState[],
+  changes: Progress['attempts'],
+): AttemptState[] =>
+  attempts.map((attempt) => ({ ...attempt, status: changes.get(attempt.uuid) ?? attempt.status }));
+
+/** The state of a call after a change, as far as its session depends on it. */
+export function stateAfter(state: CallState, progress: Progress): CallState {
+  const { status, ended_at, hangup_cause, attempts } = progress;
+  const { call } = state;
+  return {
+    ...state,
+    call: {
+      ...call,
+      status,
+      ended_at: ended_at ?? call.ended_at,
+      hangup_cause: hangup_cause ?? call.hangup_cause,
+    },
+    attempts: attemptsAfter(state.attempts, attempts),
+  };
+}

@@ -1,0 +1,104 @@
+import { OPEN_CONVERSIONS_JSON } from '../../routing/caller-facts';
+import { sql, statement } from '../../db/sql';
+import { CALL_COLUMNS, IS_ROUTED, NULLABLE_OF_CALL, type CallJson } from './calls';
+
+/**
+ * All that decides what an event does to a call, in one statement. `version` is that of the row of
+ * calls: whatever changes a call, or its attempts, slots or conversions, also writes this row.
+ *
+ * What a buyer pays is read for those that have the call, and, with `may_connect`, for those that
+ * may get it by this event.
+ */
+const STATE = sql`
+    SELECT
+      ${CALL_COLUMNS},
+      c.xmin::text AS version,
+      c.payout::float8 AS payout, c.revenue::float8 AS revenue, c.traffic_source_converted,
+      c.buyer_repeat_caller, c.traffic_source_repeat_caller,
+      coalesce(o.payouts, '[]') AS payouts,
+      CASE
+        WHEN c.fallback <> 'hang_up' AND o.deleted_at IS NULL THEN json_build_object(
+          'fallback_message', o.fallback_message,
+          'fallback_number', o.fallback_number,
+          'abandoned_message', o.abandoned_message
+        )
+      END AS words,
+      dialed.attempts,
+      coalesce(paid.by_buyer, '[]') AS paid,
+      coalesce(paid.is_returned, false) AS is_returned,
+      coalesce(past.is_payout_returned, false) AS is_payout_returned,
+      coalesce(past.key_presses, '[]') AS key_presses
+    FROM calls c
+    LEFT JOIN offers o ON o.company_id = c.company_id AND o.id = c.offer_id
+    CROSS JOIN LATERAL (
+      SELECT
+        coalesce(
+          json_agg(
+            json_build_object(
+              'uuid', a.uuid,
+              'status', a.status,
+              'press_one_to_accept', a.press_one_to_accept,
+              'round', a.round,
+              'buyer_id', a.buyer_id,
+              'buyer_group_id', a.buyer_group_id,
+              'created_at', a.created_at,
+              'connected_at', a.connected_at,
+              'dial', a.dial,
+              'token_pairs', CASE WHEN money.is_due THEN (
+                SELECT b.record_token_additional_data
+                FROM buyers b
+                WHERE b.company_id = a.company_id AND b.id = a.buyer_id
+              ) END,
+              'conversions', CASE WHEN money.is_due THEN (
+                SELECT (${OPEN_CONVERSIONS_JSON}
+                )
+                FROM (SELECT a.buyer_id, a.created_at AS at) wanted
+              ) END
+            )
+            ORDER BY a.id
+          ),
+          '[]'
+        ) AS attempts
+      FROM call_attempts a
+      CROSS JOIN LATERAL (
+        SELECT
+          a.connected_at IS NOT NULL
+          OR ({may_connect}::boolean AND a.status IN ('ringing', 'answered')) AS is_due
+      ) money
+      WHERE a.company_id = c.company_id AND a.call_id = c.id
+    ) dialed
+    CROSS JOIN LATERAL (
+      SELECT
+        json_agg(json_build_object('buyer_id', v.buyer_id, 'revenue', v.revenue))
+          FILTER (WHERE v.returned_at IS NULL) AS by_buyer,
+        bool_or(v.returned_at IS NOT NULL) AS is_returned
+      FROM conversions v
+      WHERE v.company_id = c.company_id AND v.call_id = c.id
+    ) paid
+    CROSS JOIN LATERAL (
+      SELECT
+        bool_or(e.event = 'payout_returned') AS is_payout_returned,
+        json_agg(json_build_object('id', e.id, 'digits', e.details->>'digits') ORDER BY e.id)
+          FILTER (WHERE e.event = 'send_digits') AS key_presses
+      FROM call_events e
+      WHERE e.company_id = c.company_id AND e.call_id = c.id
+    ) past
+    WHERE c.company_id = {company_id}
+      AND ${IS_ROUTED}`;
+
+const OPTIONS = { prepared: true, nullable: [...NULLABLE_OF_CALL, 'words'] };
+
+export const READ_CALL_STATE = {
+  id: statement(
+    'calls.read_state_by_id',
+    sql`${STATE}
+      AND c.id = {value}::bigint`,
+    OPTIONS,
+  ).returning<CallJson>(),
+  uuid: statement(
+    'calls.read_state_by_uuid',
+    sql`${STATE}
+      AND c.uuid = {value}::uuid`,
+    OPTIONS,
+  ).returning<CallJson>(),
+};

@@ -1,0 +1,134 @@
+import { sql, statement } from '../../db/sql';
+import { INSERT_EVENTS, QUEUE_FOR_LEAD } from './record-call';
+
+// What an event changes about a call is written by one statement, of this file or of record-use.ts:
+// all of it, or nothing when the call is no longer as it was read. No lock is held from one exchange
+// to the next.
+//
+// Locks are taken in this order: the call, caps of groups by id, caps of buyers by id, the caller
+// of the offer, the lead.
+
+/**
+ * The call is as it was read. After a wait for the lock of its row, PostgreSQL asks this again of the
+ * newest version of the row. Null for a call that is locked already.
+ */
+export const IS_UNCHANGED = sql`
+  ({version}::text IS NULL OR c.xmin = {version}::text::xid)`;
+
+/** Null leaves a column as it is. */
+export const PROGRESS_OF_CALL = sql`
+        status = coalesce({status}, c.status),
+        updated_at = {now}::timestamptz,
+        buyer_id = coalesce({buyer_id}::bigint, c.buyer_id),
+        connect_to = coalesce({connect_to}, c.connect_to),
+        answered_at = CASE
+          WHEN {has_answer}::boolean THEN coalesce(c.answered_at, {now}::timestamptz)
+          ELSE c.answered_at
+        END,
+        connected_at = CASE
+          WHEN {buyer_id}::bigint IS NULL THEN c.connected_at
+          ELSE coalesce(c.connected_at, {now}::timestamptz)
+        END,
+        ended_at = coalesce({ended_at}::timestamptz, c.ended_at),
+        answered_duration = coalesce({answered_duration}::int, c.answered_duration),
+        total_duration = CASE
+          WHEN {ended_at}::timestamptz IS NULL THEN c.total_duration
+          ELSE extract(epoch FROM {ended_at}::timestamptz - c.created_at)::int
+        END,
+        hangup_cause = coalesce({hangup_cause}, c.hangup_cause),
+        recording_url = coalesce({recording_url}, c.recording_url)`;
+
+export const UPDATE_ATTEMPTS = sql`
+      UPDATE call_attempts a
+      SET
+        status = x.status,
+        answered_at = CASE
+          WHEN x.status IN ('answered', 'connected')
+            THEN coalesce(a.answered_at, {now}::timestamptz)
+          ELSE a.answered_at
+        END,
+        connected_at = CASE
+          WHEN x.status = 'connected' THEN {now}::timestamptz
+          ELSE a.connected_at
+        END,
+        ended_at = CASE
+          WHEN x.status IN ('ringing', 'answered', 'connected') THEN NULL
+          ELSE {now}::timestamptz
+        END
+      FROM call, json_to_recordset({attempts}::json) AS x(uuid uuid, status text)
+      WHERE a.company_id = {company_id} AND a.uuid = x.uuid`;
+
+/**
+ * The slots of a call. One that none of its open buyers and groups needs any more is released, if
+ * `releases` says so.
+ */
+export const SLOTS_OF_CALL = sql`
+      SELECT
+        s.call_limit_id, s.connections, s.conversions, s.revenue, l.buyer_id, l.buyer_group_id,
+        {releases}::boolean
+          AND coalesce(l.buyer_id <> ALL ({open_buyers}::bigint[]), true)
+          AND coalesce(l.buyer_group_id <> ALL ({open_groups}::bigint[]), true) AS is_released
+      FROM call_slots s
+      JOIN call_limits l ON l.company_id = s.company_id AND l.id = s.call_limit_id
+      WHERE s.company_id = {company_id} AND s.call_id = {call_id}::bigint`;
+
+export const DELETE_SLOTS = sql`
+      DELETE FROM call_slots s
+      USING call, held
+      WHERE s.company_id = {company_id}
+        AND s.call_id = {call_id}::bigint
+        AND s.call_limit_id = held.call_limit_id
+        AND held.is_released`;
+
+/** Without dollars and connections. */
+export const RECORD_PROGRESS = statement(
+  'calls.record_progress',
+  sql`
+    WITH call AS (
+      UPDATE calls c
+      SET ${PROGRESS_OF_CALL}
+      WHERE c.company_id = {company_id} AND c.id = {call_id}::bigint AND ${IS_UNCHANGED}
+      RETURNING c.id, c.lead_id, c.direction
+    ),
+    queued AS (${QUEUE_FOR_LEAD}
+    ),
+    attempts AS (${UPDATE_ATTEMPTS}
+    ),
+    held AS (${SLOTS_OF_CALL}
+    ),
+    released AS (${DELETE_SLOTS}
+    ),
+    slots AS (
+      UPDATE call_slots s
+      SET lease_until = {lease_until}::timestamptz
+      FROM call, held
+      WHERE s.company_id = {company_id}
+        AND s.call_id = {call_id}::bigint
+        AND s.call_limit_id = held.call_limit_id
+        AND NOT held.is_released
+    ),
+    locked AS (
+      SELECT l.id
+      FROM call_limits l
+      WHERE l.company_id = {company_id}
+        AND l.id IN (SELECT held.call_limit_id FROM call, held WHERE held.is_released)
+      ORDER BY (l.buyer_group_id IS NULL), l.buyer_group_id, l.buyer_id
+      FOR NO KEY UPDATE
+    ),
+    caps AS (
+      UPDATE call_limits l
+      SET
+        changed_by = pg_current_xact_id(),
+        concurrency_cap_used = greatest(0, l.concurrency_cap_used - 1),
+        pending_connections = l.pending_connections - held.connections,
+        pending_conversions = l.pending_conversions - held.conversions,
+        pending_revenue = l.pending_revenue - held.revenue
+      FROM locked
+      JOIN held ON held.call_limit_id = locked.id
+      WHERE l.company_id = {company_id} AND l.id = locked.id
+    ),
+    events AS (${INSERT_EVENTS}
+    )
+    SELECT call.id::float8 AS id FROM call`,
+  { prepared: true },
+);

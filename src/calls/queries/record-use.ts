@@ -1,0 +1,265 @@
+import { USE_OF_ROW } from '../../buyers/use-of-caps';
+import { sql, statement } from '../../db/sql';
+import { AGENT_OF_BUYER } from './describe-call';
+import { INSERT_EVENTS, QUEUE_FOR_LEAD } from './record-call';
+import {
+  DELETE_SLOTS,
+  IS_UNCHANGED,
+  PROGRESS_OF_CALL,
+  SLOTS_OF_CALL,
+  UPDATE_ATTEMPTS,
+} from './record-progress';
+
+// What record-progress.ts writes, with what the buyer that has the call uses and pays.
+
+/**
+ * Locks the call and the caps that change: what they give back, and what the buyer that has the call
+ * and its group have used. Then asks again what the dollars depend on: calls of the same caller may
+ * have been paid for while this waited.
+ */
+const LOCKED_AND_CHECKED = sql`
+    state AS (
+      SELECT c.id, c.caller_number, c.offer_id
+      FROM calls c
+      WHERE c.company_id = {company_id} AND c.id = {call_id}::bigint AND ${IS_UNCHANGED}
+      FOR NO KEY UPDATE
+    ),
+    held AS (${SLOTS_OF_CALL}
+    ),
+    given AS (
+      SELECT
+        held.call_limit_id, held.is_released,
+        CASE WHEN held.is_released OR {connection}::int > 0 AND own.has_call
+          THEN held.connections ELSE 0
+        END AS connections,
+        CASE WHEN held.is_released OR {buyer_conversion}::int > 0 AND own.has_call
+          THEN held.conversions ELSE 0
+        END AS conversions,
+        CASE WHEN held.is_released OR {buyer_conversion}::int > 0 AND own.has_call
+          THEN held.revenue ELSE 0
+        END AS revenue
+      FROM state, held
+      CROSS JOIN LATERAL (
+        SELECT
+          held.buyer_id IS NOT DISTINCT FROM {owner_id}::bigint AND held.buyer_id IS NOT NULL
+          OR held.buyer_group_id IS NOT DISTINCT FROM {owner_group_id}::bigint
+          AND held.buyer_group_id IS NOT NULL AS has_call
+      ) own
+    ),
+    changing AS (
+      SELECT g.call_limit_id AS id
+      FROM given g
+      WHERE g.is_released OR g.connections <> 0 OR g.conversions <> 0 OR g.revenue <> 0
+      UNION
+      SELECT l.id
+      FROM state, call_limits l
+      WHERE {has_use}::boolean AND l.company_id = {company_id} AND l.buyer_id = {owner_id}::bigint
+      UNION
+      SELECT l.id
+      FROM state, call_limits l
+      WHERE {has_use}::boolean
+        AND l.company_id = {company_id}
+        AND l.buyer_group_id = {owner_group_id}::bigint
+    ),
+    locked AS (
+      SELECT
+        l.id,
+        coalesce(
+          l.buyer_id = {owner_id}::bigint OR l.buyer_group_id = {owner_group_id}::bigint,
+          false
+        ) AS has_call
+      FROM call_limits l
+      WHERE l.company_id = {company_id} AND l.id IN (SELECT id FROM changing)
+      ORDER BY (l.buyer_group_id IS NULL), l.buyer_group_id, l.buyer_id
+      FOR NO KEY UPDATE
+    ),
+    checked AS MATERIALIZED (
+      SELECT
+        {buyer_seconds}::int > 0
+          AND state.caller_number IS NOT NULL
+          AND has_buyer_paid(
+            {company_id}, {owner_id}::bigint, state.caller_number,
+            {now}::timestamptz - {buyer_seconds}::int * interval '1 second'
+          ) AS buyer_paid,
+        {source_seconds}::int > 0
+          AND state.caller_number IS NOT NULL
+          AND was_source_paid(
+            {company_id}, state.offer_id, state.caller_number, state.id,
+            {now}::timestamptz - {source_seconds}::int * interval '1 second'
+          ) AS source_paid
+      -- The count is there so that all caps are locked first.
+      FROM state, (SELECT count(*) AS n FROM locked) caps
+      WHERE caps.n >= 0
+    )`;
+
+const UPDATE_CALL = sql`
+      UPDATE calls c
+      SET ${PROGRESS_OF_CALL},
+        agent_id = CASE
+          WHEN {agent_id}::bigint IS NOT NULL THEN {agent_id}::bigint
+          WHEN {takes_agent}::boolean AND c.agent_id IS NULL THEN (${AGENT_OF_BUYER})
+          ELSE c.agent_id
+        END,
+        token_values = CASE
+          WHEN {tokens}::jsonb IS NULL THEN c.token_values
+          ELSE c.token_values || {tokens}::jsonb
+        END,
+        revenue = c.revenue + {revenue}::numeric,
+        buyer_revenue = c.buyer_revenue + {revenue}::numeric,
+        payout = c.payout + {payout}::numeric,
+        buyer_converted = c.buyer_converted OR {buyer_conversion}::int > 0,
+        traffic_source_converted = c.traffic_source_converted OR {pays_source}::boolean,
+        buyer_repeat_caller = c.buyer_repeat_caller OR {buyer_paid}::boolean,
+        traffic_source_repeat_caller =
+          c.traffic_source_repeat_caller OR {source_paid}::boolean
+      FROM checked
+      WHERE c.company_id = {company_id}
+        AND c.id = {call_id}::bigint
+        AND checked.buyer_paid = {buyer_paid}::boolean
+        AND checked.source_paid = {source_paid}::boolean
+      RETURNING c.id, c.lead_id, c.direction, c.caller_number, c.payout`;
+
+const SETTLE_SLOTS_AND_CAPS = sql`
+    released AS (${DELETE_SLOTS}
+    ),
+    slots AS (
+      UPDATE call_slots s
+      SET
+        lease_until = coalesce({lease_until}::timestamptz, s.lease_until),
+        connections = s.connections - given.connections,
+        conversions = s.conversions - given.conversions,
+        revenue = s.revenue - given.revenue
+      FROM call, given
+      WHERE s.company_id = {company_id}
+        AND s.call_id = {call_id}::bigint
+        AND s.call_limit_id = given.call_limit_id
+        AND NOT given.is_released
+    ),
+    used AS (
+      SELECT
+        locked.id,
+        CASE WHEN locked.has_call THEN {connection}::int ELSE 0 END AS connection,
+        CASE WHEN locked.has_call THEN {buyer_conversion}::int ELSE 0 END AS buyer_conversion,
+        CASE WHEN locked.has_call THEN {revenue}::numeric ELSE 0 END AS revenue,
+        CASE WHEN locked.has_call THEN {revenue}::numeric - {payout}::numeric ELSE 0 END
+          AS earned_revenue,
+        coalesce(given.connections, 0) AS given_connections,
+        coalesce(given.conversions, 0) AS given_conversions,
+        coalesce(given.revenue, 0) AS given_revenue,
+        coalesce(given.is_released, false)::int AS given_slots
+      FROM call, locked
+      LEFT JOIN given ON given.call_limit_id = locked.id
+    ),
+    caps AS (
+      UPDATE call_limits l
+      SET ${USE_OF_ROW}
+      FROM used x
+      WHERE l.company_id = {company_id} AND l.id = x.id
+    )`;
+
+const OUTCOME = sql`
+    SELECT
+      EXISTS (SELECT FROM call) AS is_written, checked.buyer_paid, checked.source_paid
+    FROM checked`;
+
+const COLUMNS_OF_LEAD = sql`
+        revenue = l.revenue + {revenue}::numeric,
+        payout = l.payout + {payout}::numeric,
+        offer_converted = l.offer_converted OR {pays_source}::boolean,
+        data = CASE
+          -- A lead that would exceed its limit of 128 kB keeps the tokens that it has.
+          WHEN octet_length((l.data || {lead_tokens}::jsonb)::text) <= 131072
+            THEN l.data || {lead_tokens}::jsonb
+          ELSE l.data
+        END,
+        updated_at = {now}::timestamptz`;
+
+/** What the buyer pays nothing more for: it takes the call, or the source is paid. */
+export const RECORD_USE = statement(
+  'calls.record_use',
+  sql`
+    WITH ${LOCKED_AND_CHECKED},
+    call AS (${UPDATE_CALL}
+    ),
+    queued AS (${QUEUE_FOR_LEAD}
+    ),
+    attempts AS (${UPDATE_ATTEMPTS}
+    ),
+    ${SETTLE_SLOTS_AND_CAPS},
+    conversion AS (
+      UPDATE conversions v
+      SET payout = v.payout + {payout}::numeric
+      FROM call
+      WHERE {payout}::numeric <> 0
+        AND v.company_id = {company_id}
+        AND v.call_id = {call_id}::bigint
+        AND v.buyer_id = {owner_id}::bigint
+        AND v.returned_at IS NULL
+    ),
+    lead AS (
+      UPDATE leads l
+      SET ${COLUMNS_OF_LEAD}
+      FROM call
+      WHERE l.company_id = {company_id}
+        AND l.id = call.lead_id
+        AND (
+          {pays_source}::boolean
+          OR octet_length((l.data || {lead_tokens}::jsonb)::text) <= 131072
+        )
+    ),
+    events AS (${INSERT_EVENTS}
+    )
+    ${OUTCOME}`,
+  { prepared: true },
+);
+
+/**
+ * The same with what the buyer pays. A payout that no conversion of the call has yet becomes part of
+ * the new one. To write `buyer_converted` of a lead is to convert it (exit_on_conversion of the
+ * database).
+ */
+export const RECORD_CONVERSION = statement(
+  'calls.record_conversion',
+  sql`
+    WITH ${LOCKED_AND_CHECKED},
+    call AS (${UPDATE_CALL}
+    ),
+    queued AS (${QUEUE_FOR_LEAD}
+    ),
+    attempts AS (${UPDATE_ATTEMPTS}
+    ),
+    ${SETTLE_SLOTS_AND_CAPS},
+    conversion AS (
+      INSERT INTO conversions (
+        company_id, uuid, created_at, call_id, buyer_id, buyer_conversion_id, name, caller_number,
+        revenue, payout
+      )
+      SELECT
+        {company_id}, {conversion_uuid}::uuid, {now}::timestamptz, call.id, {owner_id}::bigint,
+        {buyer_conversion_id}::bigint, {conversion_name}, call.caller_number,
+        {conversion_revenue}::numeric,
+        call.payout - coalesce(
+          (
+            SELECT sum(other.payout)
+            FROM conversions other
+            WHERE other.company_id = {company_id}
+              AND other.call_id = call.id
+              AND other.returned_at IS NULL
+          ),
+          0
+        )
+      FROM call
+    ),
+    lead AS (
+      UPDATE leads l
+      SET ${COLUMNS_OF_LEAD},
+        buyer_converted = true,
+        buyer_id = {owner_id}::bigint
+      FROM call
+      WHERE l.company_id = {company_id} AND l.id = call.lead_id
+    ),
+    events AS (${INSERT_EVENTS}
+    )
+    ${OUTCOME}`,
+  { prepared: true },
+);

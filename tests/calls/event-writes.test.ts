@@ -1,0 +1,169 @@
+import { setTimeout } from 'node:timers/promises';
+import { Client } from 'pg';
+import { handleCallEvent, type ReportedEvent } from '../../src/calls/handle-event';
+import { softswitch } from '../support/softswitch';
+import { STUCK } from '../support/contacts';
+
+// An event of a call is one statement that reads and one that writes.
+
+const NOON = '2026-06-01T16:00:00Z';
+const here = softswitch(NOON);
+const { ok, begin, report, later } = here;
+
+/** A buyer in a group that pays once in an hour for a caller, at an offer that pays its source so. */
+async function paying() {
+  const attributes = { name: 'Minute', conversion_type: 'duration', duration: 60, revenue: 10 };
+  const buyer = await here.buyer({
+    buyer_conversions_schedule: [
+      {
+        buyer_conversions_attributes: [{ ...attributes, duplicate_timeframe: 3_600 }],
+        schedule: [],
+      },
+    ],
+    record_token_additional_data: ['team:red'],
+  });
+  const group = await here.group({ buyer_ids: [buyer] });
+  const terms = { payout_type: 'fixed', amount: 3, paid_for: 'duration', duration: 60 };
+  const offer = await here.offer({
+    buyer_group_ids: [group],
+    payouts: [{ ...terms, duplicate_timeframe: 3_600 }],
+  });
+  const { id: traffic_source_id } = (await ok('post', 'traffic_sources', { name: 'Ads' }))
+    .traffic_source;
+  return { buyer, group, offer, call: () => begin(offer, { traffic_source_id }) };
+}
+
+const callOf = async ({ id }: { id: number }) => (await ok('get', `calls/${id}`)).call;
+const stuck = async () => {
+  while ((await here.world.deps.database.pool.query(STUCK)).rowCount === 0) await setTimeout(20);
+};
+/** Runs work while another connection has an open transaction, which commits once both wait. */
+async function whileOpen<T>(before: string[], work: () => Promise<T>, after: string[] = []) {
+  for (const each of ['BEGIN', ...before]) await here.world.sql(each);
+  const working = work();
+  await stuck();
+  for (const each of [...after, 'COMMIT']) await here.world.sql(each);
+  return working;
+}
+
+test('an event is one read and one write, and one that says nothing new is one read', async () => {
+  const { call } = await paying();
+  const { id } = await call();
+  const db = here.world.deps.tenants.ofRequest(here.world.company.id, 'routing');
+  const sent = jest.spyOn(Client.prototype, 'query');
+  const statementsOf = async (event: ReportedEvent) => {
+    sent.mockClear();
+    await handleCallEvent(db, id, event, here.time.read());
+    return sent.mock.calls.map(([query]) => (query as { name?: string }).name ?? query);
+  };
+  await handleCallEvent(db, id, { event: 'ringing' }, here.time.read());
+  const [read, progress] = ['calls.read_state_by_id', 'calls.record_progress'];
+  expect(await statementsOf({ event: 'ringing' })).toEqual([read, progress]);
+  expect(await statementsOf({ event: 'answered' })).toEqual([read, 'calls.record_use']);
+  expect(await statementsOf({ event: 'answered' })).toEqual([read]);
+  expect(await statementsOf({ event: 'duration', duration: 5 })).toEqual([read, progress]);
+  const completed = { event: 'completed', duration: 90 } as const;
+  expect(await statementsOf(completed)).toEqual([read, 'calls.record_conversion']);
+  expect(await statementsOf(completed)).toEqual([read]);
+  sent.mockRestore();
+  expect(await callOf({ id })).toMatchObject({ revenue: 10, payout: 3, status: 'completed' });
+});
+
+test('an event is decided again when the call has changed while it waited for it', async () => {
+  const { call, buyer } = await paying();
+  const talk = await call();
+  const instruction = await whileOpen(
+    [`SELECT FROM calls WHERE id = ${talk.id} FOR UPDATE`],
+    () => report(talk, 'answered'),
+    [
+      `UPDATE call_attempts SET status = 'no_answer', ended_at = '${NOON}'
+      WHERE call_id = ${talk.id}`,
+      `UPDATE calls SET status = 'no_answer', ended_at = '${NOON}' WHERE id = ${talk.id}`,
+    ],
+  );
+  expect(instruction).toMatchObject({ action: 'hang_up' });
+  expect(await callOf(talk)).toMatchObject({ status: 'no_answer', connected_at: null });
+  expect((await ok('get', `buyers/${buyer}`)).buyer).toMatchObject({ connection_total_used: 0 });
+  expect(await here.eventsOf(talk)).not.toContain('answered');
+});
+
+test('an event is written once the one that holds the call changes nothing of it', async () => {
+  const { call } = await paying();
+  const talk = await call();
+  const instruction = await whileOpen([`SELECT FROM calls WHERE id = ${talk.id} FOR UPDATE`], () =>
+    report(talk, 'answered'),
+  );
+  expect(instruction).toMatchObject({ action: 'connect' });
+  expect(await here.eventsOf(talk)).toContain('answered');
+});
+
+test('a payment that is committed while a call waits for the caps is seen by it', async () => {
+  const { call, buyer } = await paying();
+  const [one, two] = [await call(), await call()];
+  for (const each of [one, two]) await report(each, 'answered');
+  later(90);
+  const paid = {
+    columns: 'company_id, call_id, buyer_id, caller_number, revenue, created_at',
+    values: `${here.world.company.id}, ${one.id}, ${buyer}, 13105550188, 10, '${NOON}'`,
+  };
+  await whileOpen(
+    [
+      `SELECT FROM call_limits WHERE buyer_id = ${buyer} FOR UPDATE`,
+      `INSERT INTO conversions (uuid, ${paid.columns})
+      VALUES (gen_random_uuid(), ${paid.values})`,
+    ],
+    () => report(two, 'completed', { duration: 90 }),
+  );
+  expect(await callOf(two)).toMatchObject({ buyer_converted: false, buyer_repeat_caller: true });
+  expect(await here.eventsOf(two)).toContain('not_converted');
+});
+
+test('of calls of one caller that end at the same moment one is paid, and its source once', async () => {
+  const { call, buyer, group } = await paying();
+  const talks = await Promise.all(Array.from({ length: 12 }, call));
+  await Promise.all(talks.map((each) => report(each, 'answered')));
+  later(90);
+  await Promise.all(talks.map((each) => report(each, 'completed', { duration: 90 })));
+  const calls = await Promise.all(talks.map(callOf));
+  const count = (column: string) => calls.filter((each) => each[column]).length;
+  expect({
+    buyer_converted: count('buyer_converted'),
+    buyer_repeat_caller: count('buyer_repeat_caller'),
+    payout: count('payout'),
+    traffic_source_repeat_caller: count('traffic_source_repeat_caller'),
+  }).toEqual({
+    buyer_converted: 1,
+    buyer_repeat_caller: 11,
+    payout: 1,
+    traffic_source_repeat_caller: 11,
+  });
+  const counted = {
+    buyer_conversion_total_used: 1,
+    revenue_total_used: 10,
+    earned_revenue_total_used: 7,
+    connection_total_used: 12,
+  };
+  expect((await ok('get', `buyers/${buyer}`)).buyer).toMatchObject(counted);
+  expect((await ok('get', `buyer_groups/${group}`)).buyer_group).toMatchObject(counted);
+});
+
+test('the tokens of its buyer and of the conversion reach the call, those of the buyer its lead', async () => {
+  const { offer, call } = await paying();
+  const { lead_token } = (await ok('get', `offers/${offer}`)).offer;
+  const lead = await here.world.company.api('post', 'leads', {
+    auth: null,
+    query: { lead_token, caller_id: '+13105550188', plan: 'gold' },
+  });
+  const talk = await call();
+  await report(talk, 'answered');
+  const shown = async () => (await ok('get', `leads/${lead.body.id}`)).lead;
+  expect((await callOf(talk)).token_values).toMatchObject({ plan: 'gold', team: 'red' });
+  expect((await shown()).data).toMatchObject({ plan: 'gold', team: 'red' });
+  await report(talk, 'completed', { duration: 90 });
+  expect(await shown()).toMatchObject({
+    revenue: 10,
+    payout: 3,
+    buyer_converted: true,
+    offer_converted: true,
+  });
+});
