@@ -158,4 +158,23 @@ const standardOutput = (): DestinationStream =>
         target: 'pino-pretty',
         options: { ignore: 'pid,hostname', singleLine: true },
       })
-    : pino.destination(1);
+    : inTurns(pino.destination(1));
+
+/** Writes all lines of one turn of the event loop at once: each write costs more than a line. */
+function inTurns(output: ReturnType<typeof pino.destination>): DestinationStream {
+  let lines = '';
+  const flush = () => {
+    output.write(lines);
+    lines = '';
+  };
+  process.once('exit', () => {
+    if (lines) flush();
+    output.flushSync();
+  });
+  return {
+    write: (line) => {
+      if (lines === '') setImmediate(flush);
+      lines += line;
+    },
+  };
+}
