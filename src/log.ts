@@ -158,23 +158,28 @@ const standardOutput = (): DestinationStream =>
         target: 'pino-pretty',
         options: { ignore: 'pid,hostname', singleLine: true },
       })
-    : inTurns(pino.destination(1));
+    : inBatches(pino.destination(1));
 
-/** Writes all lines of one turn of the event loop at once: each write costs more than a line. */
-function inTurns(output: ReturnType<typeof pino.destination>): DestinationStream {
+/** How long a line may wait for others. */
+const BATCH_MS = 10;
+
+/** Writes lines in batches: each write costs more than a line. The last come before the end. */
+function inBatches(output: ReturnType<typeof pino.destination>) {
   let lines = '';
   const flush = () => {
-    output.write(lines);
+    if (lines !== '') output.write(lines);
     lines = '';
   };
-  process.once('exit', () => {
-    if (lines) flush();
+  const flushSync = () => {
+    flush();
     output.flushSync();
-  });
+  };
+  process.once('exit', flushSync);
   return {
-    write: (line) => {
-      if (lines === '') setImmediate(flush);
+    write: (line: string) => {
+      if (lines === '') setTimeout(flush, BATCH_MS);
       lines += line;
     },
+    flushSync,
   };
 }
