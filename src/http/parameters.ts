@@ -47,7 +47,7 @@ export function readQuery(text: string | null | undefined): Record<string, unkno
  * other texts. Most query strings are so plain, and qs takes ten times as long.
  */
 function plainQuery(text: string): Record<string, unknown> | undefined {
-  if (/[%+[\]]/.test(text)) return undefined;
+  if (/[%+[\]]|__proto__/.test(text)) return undefined;
   const fields = Object.create(null) as Record<string, unknown>;
   for (const part of text.split('&')) {
     const at = part.indexOf('=');

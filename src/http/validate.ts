@@ -125,7 +125,7 @@ export type Validator = (operation: Operation, req: Request, res: Response) => P
 export function validator(app: Application): Validator {
   const document = requestDocument(contract.document);
   const made = new Map<string, Steps>();
-  const known = new Map<Operation, Checked>();
+  const known = new WeakMap<Operation, Checked>();
   const prepare = async (operation: Operation): Promise<Checked> => {
     const resource = resourceOf(operation.path.slice(BASE_PATH.length));
     let steps = made.get(resource);
