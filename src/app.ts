@@ -1,5 +1,5 @@
 import compression from 'compression';
-import express, { type Express, type RequestHandler } from 'express';
+import express, { type Express, type RequestHandler, type Response } from 'express';
 import helmet from 'helmet';
 import type { Config } from './config';
 import { BASE_PATH } from './contract';
@@ -17,7 +17,7 @@ import type { Handlers } from './http/handlers';
 import { healthChecks } from './http/health';
 import { idempotency } from './http/idempotency';
 import { listFormats } from './http/list-formats';
-import { requestLog } from './http/logging';
+import { observed } from './http/logging';
 import { createMetrics } from './http/metrics';
 import { otherPaths } from './http/other-paths';
 import { readQuery } from './http/parameters';
@@ -40,18 +40,8 @@ export function createApp(
   const metrics = createMetrics(database.pool, config.metrics_token);
   const pipeline = { ...pipelineOf(app, deps, others.timeouts ?? BODY_TIMEOUTS), ...others };
 
-  app.use(requestLog(log));
-  app.use(metrics.observe);
-  app.use(compressed());
-  app.use(
-    BASE_PATH,
-    securityHeaders,
-    cors(config.cors_origins),
-    bodyTimeout(pipeline.timeouts),
-    otherPaths(),
-    listFormats(),
-    bind(handlers, pipeline),
-  );
+  app.use(everyRequest(observed(log, metrics)));
+  app.use(BASE_PATH, api(config, handlers, pipeline));
   app.use(healthChecks(database.sql));
   app.get('/metrics', metrics.page);
   app.get('/', (_req, res) => res.redirect('/api/docs/'));
@@ -88,25 +78,47 @@ const pipelineOf = (app: Express, deps: Deps, timeouts: BodyTimeouts): Pipeline 
   changes: changeLog(deps.clock),
 });
 
+/** Observes each request, and compresses the answers to clients that accept it. */
+function everyRequest(observe: ReturnType<typeof observed>): RequestHandler {
+  const compress = compression();
+  return (req, res, next) => {
+    observe(req, res);
+    // Others are spared the wrapping of each response.
+    return req.headers['accept-encoding'] ? compress(req, res, next) : next();
+  };
+}
+
+/**
+ * The API. What comes before an operation is called here one after the other: as handlers of
+ * Express, each would cost more than what it does.
+ */
+function api({ cors_origins }: Config, handlers: Handlers, pipeline: Pipeline): RequestHandler {
+  const allowOrigins = cors(cors_origins);
+  const limitTimeOfBody = bodyTimeout(pipeline.timeouts);
+  const [readOtherPaths, readFormat] = [otherPaths(), listFormats()];
+  const operate = bind(handlers, pipeline);
+  return (req, res, next) => {
+    setSecurityHeaders(res);
+    if (allowOrigins(req, res)) return;
+    limitTimeOfBody(req);
+    readOtherPaths(req);
+    readFormat(req);
+    return operate(req, res, next);
+  };
+}
+
 /**
  * JSON needs little of what protects pages; TLS, and with it HSTS, is the proxy's task. Answers are
  * private: no proxy and no browser may keep them.
  */
-const securityHeaders: RequestHandler = (_req, res, next) => {
+function setSecurityHeaders(res: Response): void {
   res
     .setHeader('Cache-Control', 'no-store')
     .setHeader('X-Content-Type-Options', 'nosniff')
     .setHeader('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
-  next();
-};
+}
 
 const PAGE_HEADERS = {
   contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
   strictTransportSecurity: false,
 };
-
-/** Compresses for clients that accept it; others are spared the wrapping of each response. */
-function compressed(): RequestHandler {
-  const compress = compression();
-  return (req, res, next) => (req.headers['accept-encoding'] ? compress(req, res, next) : next());
-}

@@ -158,4 +158,28 @@ const standardOutput = (): DestinationStream =>
         target: 'pino-pretty',
         options: { ignore: 'pid,hostname', singleLine: true },
       })
-    : pino.destination(1);
+    : inBatches(pino.destination(1));
+
+/** How long a line may wait for others. */
+const BATCH_MS = 10;
+
+/** Writes lines in batches: each write costs more than a line. The last come before the end. */
+function inBatches(output: ReturnType<typeof pino.destination>) {
+  let lines = '';
+  const flush = () => {
+    if (lines !== '') output.write(lines);
+    lines = '';
+  };
+  const flushSync = () => {
+    flush();
+    output.flushSync();
+  };
+  process.once('exit', flushSync);
+  return {
+    write: (line: string) => {
+      if (lines === '') setTimeout(flush, BATCH_MS);
+      lines += line;
+    },
+    flushSync,
+  };
+}

@@ -101,9 +101,10 @@ export function stillColumns(projection: Projection): string[] {
 }
 
 /** The names among `columns` that the resource does not have. */
-export function unknownColumns(projection: Projection, columns: readonly string[] = []): string[] {
-  const known = new Set(fieldsOf(projection).map(({ name }) => name));
-  return [...new Set(columns)].filter((name) => !known.has(name));
+export function unknownColumns(projection: Projection, columns?: readonly string[]): string[] {
+  if (!columns) return [];
+  const { columns: known } = projection;
+  return [...new Set(columns)].filter((name) => !Object.hasOwn(known, name));
 }
 
 /** The expressions that all records have in common. */

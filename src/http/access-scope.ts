@@ -73,13 +73,27 @@ export async function resolveFilters(
   query: Record<string, unknown>,
 ): Promise<Record<string, unknown>> {
   const resolved = { ...query };
-  for (const { name: field, in: place, schema } of parameters) {
-    const table = contract.resolve(schema)['x-reference'] as Table | undefined;
-    const reference = place === 'query' ? query[field] : undefined;
-    if (!table || typeof reference !== 'string') continue;
+  for (const { field, table } of referencesOf(parameters)) {
+    const reference = query[field];
+    if (typeof reference !== 'string') continue;
     resolved[field] = await findFiltered(db, table, { reference, field });
   }
   return resolved;
+}
+
+/** The filters that name records, by the parameters of the operation. */
+const known = new WeakMap<Operation['parameters'], { field: string; table: Table }[]>();
+
+function referencesOf(parameters: Operation['parameters']): { field: string; table: Table }[] {
+  let found = known.get(parameters);
+  if (!found) {
+    found = parameters.flatMap(({ name: field, in: place, schema }) => {
+      const table = contract.resolve(schema)['x-reference'] as Table | undefined;
+      return table && place === 'query' ? [{ field, table }] : [];
+    });
+    known.set(parameters, found);
+  }
+  return found;
 }
 
 /** The table of the records of an operation's path. */

@@ -77,7 +77,8 @@ async function receive(
   const { authenticator, limits } = pipeline;
   const admit = async (sender: Authenticated) => {
     res.locals.caller = sender.caller;
-    await limits.take(sender, { operation, ip: req.ip ?? '', res });
+    const taken = limits.take(sender, { operation, req, res });
+    if (taken) await taken;
     authorize(sender.caller, operation);
     return sender;
   };

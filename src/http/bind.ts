@@ -1,36 +1,46 @@
-import { Router, type RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
 import { BASE_PATH, contract, type Operation } from '../contract';
 import { HttpProblem } from '../errors';
 import { adapt, type AnyHandler, type Pipeline } from './adapt';
 import type { Handlers } from './handlers';
+import { pathTable } from './path-table';
 import { storedRecordOf } from './stored-fields';
+
+/** What a path does, by method. */
+interface Resource {
+  methods: ReadonlyMap<string, RequestHandler>;
+  otherwise: RequestHandler;
+}
 
 /**
  * Mounts every operation of the contract on its handler: method, path, scope and status of success
- * come from the contract. Each resource has a router of its own, so that finding an operation does
- * not take longer the more resources there are. The router belongs at BASE_PATH.
+ * come from the contract. The handler belongs at BASE_PATH.
  */
 export function bind(
   handlers: Handlers,
   pipeline: Pipeline,
   operations = contract.operations,
-): Router {
+): RequestHandler {
   requireKnownNames(handlers, operations);
-  const router = Router({ caseSensitive: true });
-  const resources = new Set(
-    operations.map(({ path }) => path.slice(BASE_PATH.length).split('/')[1]),
-  );
   const handle = (operation: Operation) => {
     const shown = operation.method === 'put' ? storedRecordOf(operation)?.show : undefined;
     const show = shown && handlerOf(shown, handlers);
     return adapt(operation, { handler: handlerOf(operation, handlers), show }, pipeline);
   };
-  for (const resource of resources) {
-    const prefix = `${BASE_PATH}/${resource}`;
-    const own = operations.filter(({ path }) => `${path}/`.startsWith(`${prefix}/`));
-    router.use(`/${resource}`, bindResource(prefix, own, handle));
-  }
-  return router;
+  const paths = new Set(operations.map(({ path }) => path));
+  const find = pathTable(
+    [...paths].map((path) => {
+      const own = operations.filter((operation) => operation.path === path);
+      return [path.slice(BASE_PATH.length), resourceOf(own, handle)] as const;
+    }),
+  );
+  return (req, res, next) => {
+    const found = find(req.path);
+    if (!found) return next();
+    const { methods, otherwise } = found.value;
+    req.params = found.params;
+    return (methods.get(req.method) ?? otherwise)(req, res, next);
+  };
 }
 
 function requireKnownNames(handlers: Handlers, operations: readonly Operation[]): void {
@@ -45,24 +55,17 @@ function handlerOf({ id }: Operation, handlers: Handlers): AnyHandler {
   return handler;
 }
 
-function bindResource(
-  prefix: string,
+function resourceOf(
   operations: Operation[],
   handle: (operation: Operation) => RequestHandler,
-): Router {
-  const router = Router({ caseSensitive: true });
-  // A fixed path comes before a parameter that would match it: /buyers/new before /buyers/{id}.
-  const ordered = operations.toSorted((a, b) => (sortable(a.path) < sortable(b.path) ? -1 : 1));
-  const routeOf = (path: string) => path.slice(prefix.length).replace(/\{(\w+)\}/g, ':$1') || '/';
-  for (const path of new Set(ordered.map((operation) => operation.path))) {
-    const own = operations.filter((operation) => operation.path === path);
-    for (const operation of own) router[operation.method](routeOf(path), handle(operation));
-    router.all(routeOf(path), methodNotAllowed(own));
-  }
-  return router;
+): Resource {
+  const methods = new Map(
+    operations.map((operation) => [operation.method.toUpperCase(), handle(operation)]),
+  );
+  const get = methods.get('GET');
+  if (get) methods.set('HEAD', get);
+  return { methods, otherwise: methodNotAllowed(operations) };
 }
-
-const sortable = (path: string) => path.replaceAll('{', '~');
 
 function methodNotAllowed(operations: Operation[]): RequestHandler {
   const allowed = operations.map(({ method }) => method.toUpperCase());

@@ -1,4 +1,4 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request } from 'express';
 
 export interface BodyTimeouts {
   /** How long a body may take to arrive. */
@@ -14,17 +14,15 @@ export const BODY_TIMEOUTS: BodyTimeouts = { body_ms: 60_000, file_ms: 60_000, f
 const timers = new WeakMap<Request, NodeJS.Timeout>();
 
 /** Closes connections whose body arrives too slowly. */
-export function bodyTimeout({ body_ms }: BodyTimeouts): RequestHandler {
-  return (req, _res, next) => {
+export function bodyTimeout({ body_ms }: BodyTimeouts): (req: Request) => void {
+  return (req) => {
     const has_body =
       req.headers['transfer-encoding'] !== undefined ||
       Number(req.headers['content-length'] ?? 0) > 0;
-    if (has_body) {
-      timers.set(req, setTimeout(() => req.destroy(), body_ms).unref());
-      const stop = () => clearTimeout(timers.get(req));
-      req.once('end', stop).once('close', stop);
-    }
-    next();
+    if (!has_body) return;
+    timers.set(req, setTimeout(() => req.destroy(), body_ms).unref());
+    const stop = () => clearTimeout(timers.get(req));
+    req.once('end', stop).once('close', stop);
   };
 }
 

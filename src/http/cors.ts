@@ -1,4 +1,4 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request, Response } from 'express';
 import { BASE_PATH, contract, isOpen as isOpenTo } from '../contract';
 
 const EXPOSED = [
@@ -25,23 +25,25 @@ function isOpen(req: Request): boolean {
 
 /**
  * Allows browsers of the configured origins to call the API, and those of all origins to submit
- * leads. Without these headers a browser refuses by itself.
+ * leads. Without these headers a browser refuses by itself. Returns true when it has replied: to
+ * what a browser asks before a request.
  */
-export function cors(origins: readonly string[]): RequestHandler {
-  return (req, res, next) => {
+export function cors(origins: readonly string[]): (req: Request, res: Response) => boolean {
+  return (req, res) => {
     const { origin } = req.headers;
     if (origins.length > 0) res.vary('Origin');
-    if (!origin) return next();
-    if (!origins.includes(origin) && !origins.includes('*') && !isOpen(req)) return next();
+    if (!origin) return false;
+    if (!origins.includes(origin) && !origins.includes('*') && !isOpen(req)) return false;
     res
       .vary('Origin')
       .set({ 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED });
-    if (req.method !== 'OPTIONS') return next();
+    if (req.method !== 'OPTIONS') return false;
     res.set({
       'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, DELETE',
       'Access-Control-Allow-Headers': ALLOWED,
       'Access-Control-Max-Age': '7200',
     });
     res.status(204).end();
+    return true;
   };
 }

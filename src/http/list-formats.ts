@@ -1,4 +1,4 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request } from 'express';
 import { BASE_PATH, contract, type Operation } from '../contract';
 
 /** Operations that return lists are those that take `root`. */
@@ -9,23 +9,24 @@ export const isList = ({ method, parameters }: Operation): boolean =>
  * `.json` and `.csv` after the path of a list choose its format, as `format` and Accept do. The URL
  * is rewritten with `format`. Belongs at BASE_PATH, before the operations.
  */
-export function listFormats(operations = contract.operations): RequestHandler {
+export function listFormats(operations = contract.operations): (req: Request) => void {
   const csvOf = csvByPath(operations);
-  return (req, _res, next) => {
+  return (req) => {
     const [path = '', query = ''] = req.url.split('?', 2);
-    const [, bare = path, ending] = /^(.*)\.(json|csv)$/.exec(path) ?? [];
-    if (ending === undefined && !acceptsCsv(req, query)) return next();
+    const ending = ENDINGS.find((each) => path.endsWith(`.${each}`));
+    if (ending === undefined && !acceptsCsv(req, query)) return;
+    const bare = ending === undefined ? path : path.slice(0, -ending.length - 1);
     const csv = csvOf(bare);
     const format = ending ?? (csv ? 'csv' : undefined);
     const is_read = req.method === 'GET' || req.method === 'HEAD';
-    if (csv === undefined || format === undefined || (format === 'csv' && !csv) || !is_read)
-      return next();
+    if (csv === undefined || format === undefined || (format === 'csv' && !csv) || !is_read) return;
     const rest = query.split('&').filter((part) => part && !part.startsWith('format='));
     req.url = `${bare}?${[...rest, ...(csv ? [`format=${format}`] : [])].join('&')}`;
     req.originalUrl = BASE_PATH + req.url;
-    next();
   };
 }
+
+const ENDINGS = ['json', 'csv'] as const;
 
 /** Whether CSV is preferred to JSON. `format` in the query comes before Accept. */
 const acceptsCsv = (req: Request, query: string): boolean =>

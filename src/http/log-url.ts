@@ -138,6 +138,8 @@ const maskOtherPath = (path: string): string =>
     .join('/');
 
 function maskPath(path: string, operation: Operation): string {
+  // A path without parameters says nothing that the contract does not.
+  if (path === operation.path && !path.includes('{')) return path;
   const [, bare = path, ending = ''] = /^(.*?)((?:\.json|\.csv)?\/?)$/s.exec(path) ?? [];
   const segments = bare.split('/');
   const template = operation.path.split('/');

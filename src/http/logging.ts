@@ -1,9 +1,10 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Operation } from '../contract';
 import { uuidv7 } from '../db/uuid';
 import type { Caller } from './auth/caller';
 import { maskUrl } from './log-url';
+import type { Metrics } from './metrics';
 
 /** The id that a client gave its request, if it is short and of harmless characters. */
 function clientIdOf({ headers }: Request): string | undefined {
@@ -12,11 +13,12 @@ function clientIdOf({ headers }: Request): string | undefined {
 }
 
 /**
- * Gives every request an id and logs one line for it: operation, caller, status and duration.
- * Neither headers nor bodies are logged. pino-http would cost 33 µs a request; this costs 7.
+ * Gives every request an id, logs one line for it (operation, caller, status and duration), and
+ * measures it. Neither headers nor bodies are logged. pino-http would cost 33 µs a request; this
+ * costs 5.
  */
-export function requestLog(log: Logger): RequestHandler {
-  return (req, res, next) => {
+export function observed(log: Logger, metrics: Metrics): (req: Request, res: Response) => void {
+  return (req, res) => {
     const started = performance.now();
     const request_id = (req.id = uuidv7());
     const client_request_id = (req.client_id = clientIdOf(req));
@@ -24,22 +26,24 @@ export function requestLog(log: Logger): RequestHandler {
     if (client_request_id) res.setHeader('X-Client-Request-Id', client_request_id);
     const { method, originalUrl } = req;
     // "close" comes after the last byte, and also when the client disconnects before it.
-    res.once('close', () => {
+    res.on('close', () => {
       const { operation, caller } = res.locals as { operation?: Operation; caller?: Caller };
+      const ms = performance.now() - started;
+      const is_complete = res.writableFinished;
+      if (is_complete) metrics.observe(operation?.id ?? 'none', res.statusCode, ms / 1000);
       const line = {
         request_id,
         client_request_id,
         method,
         url: maskUrl(originalUrl, operation),
         status: res.statusCode,
-        ms: Math.round((performance.now() - started) * 100) / 100,
+        ms: Math.round(ms * 100) / 100,
         operation: operation?.id,
         company_id: caller && Number(caller.company_id),
         credentials: caller?.public_key,
-        ...(!res.writableFinished && { cut_off: true }),
+        cut_off: is_complete ? undefined : true,
       };
       log[res.statusCode >= 500 ? 'error' : 'info'](line, 'request');
     });
-    next();
   };
 }

@@ -32,11 +32,9 @@ export function normalize(
   { params, query, body, body_schema }: Input,
 ): Normal {
   if (!areStorable(params)) throw notFound();
-  const parameters = operation.parameters.filter((parameter) => parameter.in === 'query');
+  const { schemas, names } = parametersOf(operation);
   const zone = zoneOf(body) ?? zoneOf(query) ?? 'UTC';
   const context = { faults: new Faults(), zone, unknown_fields: 0 };
-  const schemas = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
-  const names = otherNames(parameters.map((parameter) => [parameter.name, parameter]));
   const fields = withoutBlanks(renamed(withoutBodysKeys(query, body, schemas), names), schemas);
   return {
     // The first unknown parameter ends the check: their number does not matter.
@@ -47,6 +45,27 @@ export function normalize(
         : body,
     faults: context.faults,
   };
+}
+
+/** Of the query string: schemas by name, and other names that are accepted. */
+interface QueryParameters {
+  schemas: Record<string, Schema>;
+  names: [string, string][];
+}
+
+const known = new WeakMap<Operation, QueryParameters>();
+
+function parametersOf(operation: Operation): QueryParameters {
+  let found = known.get(operation);
+  if (!found) {
+    const parameters = operation.parameters.filter((parameter) => parameter.in === 'query');
+    found = {
+      schemas: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
+      names: otherNames(parameters.map((parameter) => [parameter.name, parameter])),
+    };
+    known.set(operation, found);
+  }
+  return found;
 }
 
 function bodyOf(

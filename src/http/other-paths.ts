@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express';
+import type { Request } from 'express';
 import { BASE_PATH, contract, type Operation } from '../contract';
 import { isList } from './list-formats';
 
@@ -14,9 +14,9 @@ export const OTHER_PATHS = new Map(
  * `.json` at the end of every path that has answers in JSON. That of a list also chooses its
  * format, and is left to listFormats, which follows. Belongs at BASE_PATH.
  */
-export function otherPaths(operations = contract.operations): RequestHandler {
+export function otherPaths(operations = contract.operations): (req: Request) => void {
   const hasJson = jsonPaths(operations);
-  return (req, _res, next) => {
+  return (req) => {
     const at = req.url.indexOf('?');
     const [path, query] = at < 0 ? [req.url, ''] : [req.url.slice(0, at), req.url.slice(at)];
     const renamed = renamedPath(path);
@@ -26,7 +26,6 @@ export function otherPaths(operations = contract.operations): RequestHandler {
       req.url = written + query;
       req.originalUrl = BASE_PATH + req.url;
     }
-    next();
   };
 }
 

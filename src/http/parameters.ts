@@ -39,7 +39,24 @@ export function readQuery(text: string | null | undefined): Record<string, unkno
       'limit_exceeded',
       `must not have more than ${MAX_PARAMETERS} parameters; a list can be one text, with commas`,
     );
-  return read(text, 'utf-8', 'query');
+  return plainQuery(text) ?? read(text, 'utf-8', 'query');
+}
+
+/**
+ * What qs makes of `a=1&b=2` where nothing is encoded, in brackets or there twice; undefined for
+ * other texts. Most query strings are so plain, and qs takes ten times as long.
+ */
+function plainQuery(text: string): Record<string, unknown> | undefined {
+  if (/[%+[\]]|__proto__/.test(text)) return undefined;
+  const fields = Object.create(null) as Record<string, unknown>;
+  for (const part of text.split('&')) {
+    const at = part.indexOf('=');
+    const name = at < 0 ? part : part.slice(0, at);
+    if (name === '') continue;
+    if (name in fields) return undefined;
+    fields[name] = at < 0 ? '' : part.slice(at + 1);
+  }
+  return fields;
 }
 
 /** Looks no further than it must. */

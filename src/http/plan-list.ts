@@ -69,5 +69,6 @@ function limitsOf({ per_page = 25, page = 1, cursor }: ListQuery) {
 /** The columns asked for, in the contract's order; all if none is named. */
 function knownColumns({ columns }: ListQuery, projection: Projection): string[] | undefined {
   if (!columns?.length) return undefined;
-  return fieldsOf(projection).flatMap(({ name }) => (columns.includes(name) ? name : []));
+  const known = fieldsOf(projection).filter(({ name }) => columns.includes(name));
+  return known.map(({ name }) => name);
 }

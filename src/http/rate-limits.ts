@@ -15,7 +15,8 @@ import { freeRequests, type FreeRequests } from './free-requests';
 /** A request that is counted. */
 export interface Counted {
   operation: Pick<Operation, 'power'>;
-  ip: string;
+  /** Asked for only where its address counts. */
+  req: { ip?: string | undefined };
   /** Takes the RateLimit headers. */
   res: Response;
 }
@@ -125,11 +126,11 @@ function takeOne(
  */
 function limitsWithoutCredentials(
   { caller: { company_id }, owner, webhook }: Authenticated,
-  { operation, ip }: Counted,
+  { operation, req }: Counted,
   { lead_token, seller }: Limits,
 ): Limited[] {
   const of = 'for this address';
-  const from = networkOf(ip);
+  const from = networkOf(req.ip ?? '');
   if (owner && lead_token > 0) {
     const is_submission = operation.power === 'submit';
     const name = `lead_token:${owner.token}${is_submission ? '' : ':others'}`;

@@ -30,7 +30,11 @@ export function sendJson(
   text: string,
   headers: Record<string, string>,
 ): void {
-  res.writeHead(status, { ...headers, 'Content-Type': 'application/json; charset=utf-8' });
+  res.statusCode = status;
+  res.setHeader('Content-Type', 'application/json; charset=utf-8');
+  for (const name in headers) res.setHeader(name, headers[name]!);
+  // Not writeHead: with the headers sent by end(), Node knows the length of the body, and writes
+  // all in one piece instead of as chunks.
   res.end(text);
 }
 

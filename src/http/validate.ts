@@ -1,7 +1,14 @@
 import type { Application, Request, RequestHandler, Response } from 'express';
 import { middleware } from 'express-openapi-validator';
 import { isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
-import { BASE_PATH, contract, type ContractDocument, type Operation } from '../contract';
+import {
+  BASE_PATH,
+  contract,
+  facets,
+  type ContractDocument,
+  type Operation,
+  type Parameter,
+} from '../contract';
 import { isMailAddress, parseMailbox } from '../mail/address';
 import { parseRange } from '../time/opening-hours';
 import { ianaName } from '../time/zone';
@@ -118,22 +125,70 @@ export type Validator = (operation: Operation, req: Request, res: Response) => P
 export function validator(app: Application): Validator {
   const document = requestDocument(contract.document);
   const made = new Map<string, Steps>();
-  const known = new Map<string, OpenApiMetadata>();
-  return async (operation, req, res) => {
+  const known = new WeakMap<Operation, Checked>();
+  const prepare = async (operation: Operation): Promise<Checked> => {
     const resource = resourceOf(operation.path.slice(BASE_PATH.length));
     let steps = made.get(resource);
     if (!steps) made.set(resource, (steps = stepsFor(excerptOf(document, resource))));
-    let metadata = known.get(operation.id);
-    if (!metadata) {
-      known.set(operation.id, (metadata = await lookUp(steps.lookup, operation, app)));
-    }
+    const metadata = await lookUp(steps.lookup, operation, app);
+    const checked = { check: steps.check, metadata, metadataOf: withoutAbsent(metadata) };
+    known.set(operation, checked);
+    return checked;
+  };
+  return async (operation, req, res) => {
+    const checked = known.get(operation) ?? (await prepare(operation));
     // The validator keeps what it has compiled for each Content-Type, parameters and all: only the
     // media type may come through.
-    if (operation.body) req.headers['content-type'] = req.headers['content-type']?.split(';')[0];
-    else delete req.headers['content-type'];
+    const { headers } = req;
+    if (headers['content-type'] !== undefined) {
+      if (operation.body) headers['content-type'] = headers['content-type'].split(';')[0];
+      else delete headers['content-type'];
+    }
+    const is_plain_get = req.method === 'GET' && !operation.body;
+    // The first request is what the validator compiles all parameters for.
+    const metadata =
+      is_plain_get && checked.is_compiled ? checked.metadataOf(req) : checked.metadata;
     req.openapi = { ...metadata, pathParams: { ...req.params } as Record<string, string> };
-    await run(steps.check, req, res);
+    await run(checked.check, req, res);
+    if (is_plain_get) checked.is_compiled = true;
   };
+}
+
+/** How requests of an operation are checked. */
+interface Checked {
+  check: Step;
+  metadata: OpenApiMetadata;
+  metadataOf: (req: Request) => OpenApiMetadata;
+  /** Whether the validator has compiled the operation for GET without a body. */
+  is_compiled?: boolean;
+}
+
+/**
+ * Returns what the validator gets to know of an operation for one request: without the parameters
+ * of the query string that the request does not have. It takes its time for each parameter before
+ * it checks the request, and a list has thirty. What it has compiled checks them all the same.
+ */
+function withoutAbsent(metadata: OpenApiMetadata): (req: Request) => OpenApiMetadata {
+  const { parameters = [] } = metadata.schema as { parameters?: Parameter[] };
+  const named = parameters.map((parameter) => {
+    const resolved = contract.resolve(parameter);
+    return { parameter, name: isSimple(resolved) ? resolved.name : undefined };
+  });
+  return (req) => {
+    const present = named.filter(
+      ({ name }) => name === undefined || name in req.query || req.originalUrl.includes(name),
+    );
+    const { schema } = metadata;
+    const own = present.map(({ parameter }) => parameter);
+    return { ...metadata, schema: { ...schema, parameters: own } };
+  };
+}
+
+/** Whether a parameter is in the query string under its own name alone. */
+function isSimple({ in: place, schema }: Parameter): boolean {
+  if (place !== 'query' || !schema) return false;
+  const { types, properties } = facets(schema);
+  return !types.has('object') && Object.keys(properties).length === 0;
 }
 
 /** Finds out which operation a request is for; checks a request of it. */

@@ -39,7 +39,8 @@ export function credentialVerifier({ sql, pepper, clock }: VerifierOptions): Cre
     forgetAll: stored.forgetAll,
     verify: async ({ public_key, secret }) => {
       if (!/^[\x21-\x7e]{1,100}$/.test(public_key)) return undefined;
-      const found = await stored.find(public_key);
+      const known = stored.find(public_key);
+      const found = known instanceof Promise ? await known : known;
       const digest = digestOf(pepper, secret);
       if (!found || !timingSafeEqual(digest, found.secret_digest)) return undefined;
       return found.expires_at && found.expires_at <= clock() ? undefined : found.caller;
@@ -82,7 +83,7 @@ export function accountScheme(credentials: CredentialVerifier, failures: FailedA
     return caller;
   };
   return {
-    callerOutsideBody: async (req) => {
+    callerOutsideBody: (req) => {
       const header = headerCredentials(req);
       const sent = header === undefined ? queryToken(req) : header;
       return sent === undefined ? undefined : verified(req, sent);

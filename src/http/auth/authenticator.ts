@@ -28,7 +28,7 @@ export interface Authenticator {
   callerOutsideBody(
     req: Request,
     operation: Pick<Operation, 'credentials'>,
-  ): Promise<Caller | undefined>;
+  ): Promise<Caller | undefined> | undefined;
   /**
    * Looks up again what was revoked or changed in this process: credentials by public key, a lead
    * token, or an inbound webhook by its vanity_uri.
@@ -63,7 +63,7 @@ export function authenticator({ sql, pepper, clock, carrier }: AuthOptions): Aut
   return {
     authenticate: (req, operation, known) =>
       schemes[operation.credentials].authenticate(req, operation, known),
-    callerOutsideBody: async (req, { credentials: kind }) => schemes[kind].callerOutsideBody?.(req),
+    callerOutsideBody: (req, { credentials: kind }) => schemes[kind].callerOutsideBody?.(req),
     forget: (key) => {
       credentials.forget(key);
       lead_tokens.forget(key);

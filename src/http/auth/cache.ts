@@ -6,7 +6,8 @@ const CACHED_FOR_MS = 3_000;
 const MAX_ENTRIES = 10_000;
 
 export interface CachedLookup<T> {
-  find(key: string): Promise<T | undefined>;
+  /** At once where it is cached: most requests then wait for nothing. */
+  find(key: string): T | undefined | Promise<T | undefined>;
   forget(key: string): void;
   forgetAll(): void;
 }
@@ -14,20 +15,22 @@ export interface CachedLookup<T> {
 /** Caches what a lookup found; what it did not find is looked up each time. */
 export function cachedLookup<T>(lookUp: (key: string) => Promise<T | undefined>): CachedLookup<T> {
   const cached = new Map<string, { value: T; until: number }>();
+  const findUncached = async (key: string, now: number) => {
+    const value = await lookUp(key);
+    if (value === undefined) cached.delete(key);
+    else {
+      if (cached.size >= MAX_ENTRIES) cached.clear();
+      cached.set(key, { value, until: now + CACHED_FOR_MS });
+    }
+    return value;
+  };
   return {
     forget: (key) => void cached.delete(key),
     forgetAll: () => cached.clear(),
-    find: async (key) => {
+    find: (key) => {
       const now = Date.now();
       const found = cached.get(key);
-      if (found && found.until > now) return found.value;
-      const value = await lookUp(key);
-      if (value === undefined) cached.delete(key);
-      else {
-        if (cached.size >= MAX_ENTRIES) cached.clear();
-        cached.set(key, { value, until: now + CACHED_FOR_MS });
-      }
-      return value;
+      return found && found.until > now ? found.value : findUncached(key, now);
     },
   };
 }

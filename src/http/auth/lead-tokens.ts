@@ -34,7 +34,7 @@ const ALL_POWERS = contract.document.components.schemas.LeadTokenPower!.enum as 
 
 const NAMES = ['lead_token', 'schedule_lead_token', 'offer_lead_token'] as const;
 type Name = (typeof NAMES)[number];
-type Find = (token: string) => Promise<LeadOwner | undefined>;
+type Find = ReturnType<typeof cachedLookup<LeadOwner>>['find'];
 
 export interface LeadTokenScheme extends Scheme {
   /** Looks a token up again that was changed in this process. */

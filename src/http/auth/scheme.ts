@@ -23,7 +23,7 @@ export interface Scheme {
    * none. It is asked before the body is read. Throws as `authenticate` does, if nothing that the
    * body may have can make up for it.
    */
-  callerOutsideBody?(req: Request): Promise<Caller | undefined>;
+  callerOutsideBody?(req: Request): Promise<Caller | undefined> | undefined;
   /**
    * Throws 401 for bad credentials, and 429 after too many of them from one address. `known` is
    * what `callerOutsideBody` returned.
