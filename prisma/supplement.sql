@@ -28,27 +28,25 @@ CREATE SEQUENCE suppression_file_positions;
 -- Storage
 -- ---------------------------------------------------------------------------------------------
 
--- Rows that are updated again and again: free space in each page lets the new version of a row stay
--- in its page, without new entries in the indexes whose columns did not change, and frequent
--- unthrottled vacuums keep the tables small. A lead is updated at every step of its schedule, a call
--- at each of its events, the caps of a buyer at every call.
+-- Rows that are updated again and again: frequent unthrottled vacuums keep the tables small. Where
+-- the updates never end (leads, caps, counts), free space in each page lets the new version of a row
+-- stay in its page, without new entries in the indexes whose columns did not change. A call is
+-- updated for minutes only: free space made its table 1.7 times as large, for 3% more such updates.
 ALTER TABLE leads SET (
   fillfactor = 80,
   autovacuum_vacuum_scale_factor = 0.02,
   autovacuum_vacuum_cost_delay = 0
 );
 ALTER TABLE calls SET (
-  fillfactor = 80,
   autovacuum_vacuum_scale_factor = 0.02,
   autovacuum_vacuum_cost_delay = 0
 );
 ALTER TABLE call_attempts SET (
-  fillfactor = 80,
   autovacuum_vacuum_scale_factor = 0.02,
   autovacuum_vacuum_cost_delay = 0
 );
 ALTER TABLE call_limits SET (
-  fillfactor = 50,
+  fillfactor = 70,
   autovacuum_vacuum_scale_factor = 0.02,
   autovacuum_vacuum_cost_delay = 0
 );

@@ -1,17 +1,15 @@
 -- How the tables that are written most are stored. What they hold already stays as it is until it
 -- is written again.
 ALTER TABLE calls SET (
-  fillfactor = 80,
   autovacuum_vacuum_scale_factor = 0.02,
   autovacuum_vacuum_cost_delay = 0
 );
 ALTER TABLE call_attempts SET (
-  fillfactor = 80,
   autovacuum_vacuum_scale_factor = 0.02,
   autovacuum_vacuum_cost_delay = 0
 );
 ALTER TABLE call_limits SET (
-  fillfactor = 50,
+  fillfactor = 70,
   autovacuum_vacuum_scale_factor = 0.02,
   autovacuum_vacuum_cost_delay = 0
 );
