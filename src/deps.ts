@@ -47,6 +47,8 @@ export interface DepsOptions {
   rate_window_seconds?: number;
   carrier?: Carrier;
   mailer?: Mailer;
+  /** Whether the process answers no requests: its database sessions give way to those that do. */
+  in_background?: boolean;
 }
 
 export function createDeps({
@@ -61,6 +63,7 @@ export function createDeps({
   const database = openDatabase(database_url, {
     pool_size: config.pool_size,
     timeout_seconds: config.database_timeout_seconds,
+    in_background: edges.in_background ?? false,
     onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
   });
   return {

@@ -1,12 +1,15 @@
 import { loadConfig } from './config';
+import { giveWay } from './db/lower-priority';
 import { openInstallation } from './installation/open';
 import { startJobs } from './background/start';
 import { exitWith, onStop } from './background/process';
 
-// A process that only runs background jobs; servers leave them to it with RUN_JOBS=false.
+// A process that only runs background jobs; servers leave them to it with RUN_JOBS=false. Where both
+// share a processor, it gives way to them.
 
 async function main(): Promise<void> {
-  const installation = await openInstallation(loadConfig());
+  const installation = await openInstallation(loadConfig(), { in_background: true });
+  giveWay(5);
   const jobs = await startJobs(installation.deps);
   onStop(installation.deps, async () => {
     await jobs.stop();

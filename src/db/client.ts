@@ -1,5 +1,6 @@
 import { Pool } from 'pg';
 import type { PrismaClient } from '../generated/prisma/client';
+import { lowerPriority } from './lower-priority';
 import { CountingClient, endFullConnections } from './prepared-plans';
 import { openPrisma, TransactionPool } from './prisma-client';
 import { sqlOn, type Sql } from './sql';
@@ -9,6 +10,8 @@ export interface DatabaseOptions {
   pool_size: number;
   /** How long to wait for a connection or for a statement. */
   timeout_seconds: number;
+  /** Whether all of the work gives way to that of other processes. */
+  in_background?: boolean;
   onIdleError?: (error: Error) => void;
 }
 
@@ -74,7 +77,7 @@ const searchTimeout = (timeout_ms: number): number => Math.ceil(timeout_ms / 2);
  */
 export function openDatabase(
   url: string,
-  { pool_size, timeout_seconds, onIdleError = () => {} }: DatabaseOptions,
+  { pool_size, timeout_seconds, in_background, onIdleError = () => {} }: DatabaseOptions,
 ): Database {
   const timeout_ms = timeout_seconds * 1000;
   const pools = openPools(url, pool_size, timeout_ms);
@@ -82,7 +85,9 @@ export function openDatabase(
     // An idle connection that breaks must not end the process; the next use opens a new one.
     each.on('error', onIdleError);
     endFullConnections(each);
+    if (in_background && each !== pools.bulk) lowerPriority(each, 5);
   }
+  lowerPriority(pools.bulk, 10);
   const prisma = openPrisma(pools.pool, timeout_ms);
   return {
     url,

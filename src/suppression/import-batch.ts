@@ -64,4 +64,12 @@ async function mergeNumbers(
 }
 
 const copy = (client: PoolClient, into: SqlText, packed: Uint8Array): Promise<void> =>
-  pipeline(Readable.from([packed], { objectMode: false }), client.query(copyFrom(into.text)));
+  pipeline(Readable.from(slices(packed), { objectMode: false }), client.query(copyFrom(into.text)));
+
+/** What is sent at a time, so that the connection never has a whole batch waiting in it. */
+const SLICE_BYTES = 128 * 1024;
+
+function* slices(packed: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < packed.length; at += SLICE_BYTES)
+    yield packed.subarray(at, at + SLICE_BYTES);
+}

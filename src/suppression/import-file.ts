@@ -14,8 +14,8 @@ import { FIND_RUN, RECORD_FAILURE, RECORD_LAYOUT, RECORD_SUCCESS } from './queri
 
 /** Runs without progress before the import fails: the file may be what ends the processes. */
 const MAX_ATTEMPTS = 20;
-/** Rows of a transaction: many are faster, few show progress sooner. */
-const [MIN_ROWS, MAX_ROWS, STEPS] = [10_000, 250_000, 5];
+/** Rows of a transaction: many are faster, few show progress sooner and take less memory. */
+const [MIN_ROWS, MAX_ROWS, STEPS] = [10_000, 100_000, 5];
 /** How often a run that reads its file checks that it has not been stopped. */
 const CHECK_INTERVAL_MS = 2_000;
 

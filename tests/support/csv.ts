@@ -29,12 +29,15 @@ export async function readAll(
 ) {
   const rejected: RejectedRow[] = [];
   const reading = await readNumbers(sourceOf(content), wanted, (row) => rejected.push(row));
-  const batches = [...batchesOf(reading, { skip, size })];
+  const batches = Array.from(batchesOf(reading, { skip, size }), ({ taken, numbers }) => ({
+    taken,
+    numbers: [...numbers],
+  }));
   reading.numbers.close();
   return {
     layout: reading.layout,
     total: reading.total,
-    numbers: batches.flatMap((batch) => [...batch.numbers]),
+    numbers: batches.flatMap(({ numbers }) => numbers),
     rejected,
     taken: batches.map((batch) => batch.taken),
   };

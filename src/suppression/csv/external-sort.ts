@@ -9,7 +9,10 @@ const NUMBER_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
 export interface Sorter {
   add(number: number): void;
-  /** All numbers, ascending, without the first `skip`. To be read once. */
+  /**
+   * All numbers, ascending, without the first `skip`, window by window: each is overwritten by the
+   * next. To be read once.
+   */
   sorted(skip?: number): Generator<Float64Array>;
   close(): void;
 }
@@ -93,7 +96,10 @@ interface Head {
   rest: Iterator<Float64Array>;
 }
 
-/** Merges sorted sources, with a heap of their next numbers. Yields windows. */
+/**
+ * Merges sorted sources, with a heap of their next numbers. Yields one window again and again: what
+ * it holds is to be read before the next is asked for.
+ */
 function* merged(sources: Iterator<Float64Array>[]): Generator<Float64Array> {
   const heap: Head[] = [];
   for (const rest of sources) {
@@ -101,14 +107,13 @@ function* merged(sources: Iterator<Float64Array>[]): Generator<Float64Array> {
     if (advance(head)) heap.push(head);
   }
   heap.sort((a, b) => a.value - b.value);
-  let out = new Float64Array(WINDOW_LENGTH);
+  const out = new Float64Array(WINDOW_LENGTH);
   let filled = 0;
   while (heap.length > 0) {
     const head = heap[0]!;
     out[filled++] = head.value;
     if (filled === WINDOW_LENGTH) {
       yield out;
-      out = new Float64Array(WINDOW_LENGTH);
       filled = 0;
     }
     if (advance(head)) sink(heap);

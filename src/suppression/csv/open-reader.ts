@@ -8,7 +8,10 @@ import type { Answer, Order, PackedBatch, Summary, ThreadData } from './thread';
 export interface ImportReader {
   /** Waits until all of it has been read. */
   summary(): Promise<Summary>;
-  /** The batches without the first `skip` rows; to be read after `summary`. */
+  /**
+   * The batches without the first `skip` rows; to be read after `summary`. A batch is gone when the
+   * next is asked for: its memory is used again.
+   */
   batches(from: { skip: number; size: number }): AsyncGenerator<PackedBatch>;
   close(): Promise<void>;
 }
@@ -27,10 +30,11 @@ export function openReader(data: ThreadData): ImportReader {
     summary: () => summary,
     async *batches(batches) {
       thread.postMessage({ batches } satisfies Order);
-      for (;;) {
-        const { batch } = (await ask('next')) as { batch: PackedBatch | undefined };
+      for (let memory: ArrayBuffer | undefined; ;) {
+        const { batch } = (await ask({ next: { memory } })) as { batch: PackedBatch | undefined };
         if (!batch) return;
         yield batch;
+        memory = batch.numbers.buffer as ArrayBuffer;
       }
     },
     close: async () => void (await thread.terminate()),
@@ -74,9 +78,13 @@ function conversation(thread: Worker): (order?: Order) => Promise<Answer> {
     new Promise((done, fail) => {
       if (ended) return fail(ended);
       waiting = { done, fail };
-      if (order) thread.postMessage(order);
+      if (order) thread.postMessage(order, memoryOf(order));
     });
 }
+
+/** What goes to the thread instead of being copied. */
+const memoryOf = (order: Order): ArrayBuffer[] =>
+  'next' in order && order.next.memory ? [order.next.memory] : [];
 
 function errorOf(answer: Answer): Error | undefined {
   if ('fault' in answer) return new Error(answer.fault);

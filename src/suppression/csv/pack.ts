@@ -3,12 +3,18 @@ const HEADER_BYTES = SIGNATURE.length + 8;
 const ROW_BYTES = 14;
 const HIGH = 2 ** 32;
 
+/** How many bytes numbers take when they are packed. */
+export const packedLength = (count: number): number => HEADER_BYTES + count * ROW_BYTES + 2;
+
 /**
  * Packs numbers as rows of one bigint column, in PostgreSQL's binary COPY format. They must be
  * integers from 0 to 2^53 - 1.
  */
-export function packNumbers(numbers: Float64Array): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(HEADER_BYTES + numbers.length * ROW_BYTES + 2);
+export function packNumbers(
+  numbers: Float64Array,
+  memory = new ArrayBuffer(packedLength(numbers.length)),
+): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(memory, 0, packedLength(numbers.length));
   const view = new DataView(bytes.buffer);
   bytes.set(SIGNATURE);
   let at = HEADER_BYTES;
@@ -45,7 +51,13 @@ export class TextRows {
 
   bytes(): Uint8Array<ArrayBuffer> {
     this.flush();
-    return new Uint8Array(Buffer.concat(this.pieces));
+    const bytes = new Uint8Array(this.pieces.reduce((sum, { length }) => sum + length, 0));
+    let at = 0;
+    for (const piece of this.pieces.splice(0)) {
+      bytes.set(piece, at);
+      at += piece.length;
+    }
+    return bytes;
   }
 
   private flush(): void {

@@ -104,7 +104,7 @@ async function* chained(first: string, rest: AsyncIterable<string>): AsyncGenera
   yield* rest;
 }
 
-/** Numbers of a file, ascending, without duplicates. */
+/** Numbers of a file, ascending, without duplicates. The next batch overwrites them. */
 export interface Batch {
   /** How many rows they come from: several rows may have the same number. */
   taken: number;
@@ -119,7 +119,8 @@ export function* batchesOf(
   { numbers }: Reading,
   { skip, size }: { skip: number; size: number },
 ): Generator<Batch> {
-  let [batch, filled] = [new Float64Array(size), 0];
+  const batch = new Float64Array(size);
+  let filled = 0;
   const done = (): Batch => ({ taken: filled, numbers: distinct(batch.subarray(0, filled)) });
   for (const window of numbers.sorted(skip)) {
     for (let at = 0; at < window.length;) {
@@ -129,7 +130,7 @@ export function* batchesOf(
       at += part.length;
       if (filled < size) continue;
       yield done();
-      [batch, filled] = [new Float64Array(size), 0];
+      filled = 0;
     }
   }
   if (filled > 0) yield done();

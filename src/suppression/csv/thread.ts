@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Layout, Wanted } from './layout';
-import { packNumbers, TextRows } from './pack';
+import { packedLength, packNumbers, TextRows } from './pack';
 import { batchesOf, readNumbers, type Reading, type Source } from './reader';
 import { FileProblem } from './text';
 
@@ -24,7 +24,9 @@ export interface Summary {
   rejected: Uint8Array<ArrayBuffer>;
 }
 
-export type Order = { batches: { skip: number; size: number } } | 'next';
+/** `memory` is that of an earlier batch, which has been written. */
+export type Order =
+  { batches: { skip: number; size: number } } | { next: { memory: ArrayBuffer | undefined } };
 
 /** A batch whose numbers are packed for COPY. */
 export interface PackedBatch {
@@ -43,6 +45,11 @@ const { source, wanted, owner } = workerData as ThreadData;
 let reading: Reading;
 let batches: Generator<PackedBatch>;
 let next: (() => PackedBatch | undefined) | undefined;
+/**
+ * Two buffers go back and forth between the threads. A new one for each batch would stay until both
+ * threads have collected their garbage, which the one that only waits does seldom.
+ */
+let spare: ArrayBuffer | undefined;
 
 const post = (answer: Answer, transfer: ArrayBuffer[] = []) => port.postMessage(answer, transfer);
 
@@ -67,8 +74,11 @@ function yieldToRequests(): void {
 }
 
 function* packed(from: { skip: number; size: number }): Generator<PackedBatch> {
-  for (const { taken, numbers } of batchesOf(reading, from))
-    yield { taken, numbers: packNumbers(numbers) };
+  for (const { taken, numbers } of batchesOf(reading, from)) {
+    const memory = spare ?? new ArrayBuffer(packedLength(from.size));
+    spare = undefined;
+    yield { taken, numbers: packNumbers(numbers, memory) };
+  }
 }
 
 /** Packs the next batch while the database is still busy with the one before. */
@@ -85,10 +95,11 @@ function packNext(): void {
 }
 
 function execute(order: Order): void {
-  if (order !== 'next') {
+  if ('batches' in order) {
     batches = packed(order.batches);
     return packNext();
   }
+  spare ??= order.next.memory;
   const batch = next!();
   if (!batch) return post({ batch: undefined });
   post({ batch }, [batch.numbers.buffer]);

@@ -146,3 +146,25 @@ describe('a file without numbers fails with a clear message, in little memory', 
     await reader.close();
   });
 });
+
+test('a batch gives its memory back when the next is asked for', async () => {
+  const rows = Array.from({ length: 1_000 }, (_, n) => `310555${String(n + 1_000)}`).join('\n');
+  const reader = openReader({
+    source: sourceOf(`phone\n${rows}\n`),
+    wanted: NOTHING_WANTED,
+    owner: [],
+  });
+  await reader.summary();
+  const batches: Uint8Array[] = [];
+  const numbers: string[] = [];
+  for await (const batch of reader.batches({ skip: 0, size: 100 })) {
+    batches.push(batch.numbers);
+    const packed = Buffer.from(batch.numbers);
+    for (let row = 0; row < 100; row++)
+      numbers.push(String(packed.readBigInt64BE(19 + row * 14 + 6)));
+    expect(batches.slice(0, -1).every(({ byteLength }) => byteLength === 0)).toBe(true);
+  }
+  expect(batches).toHaveLength(10);
+  expect(numbers).toEqual(rows.split('\n').map((number) => `1${number}`));
+  await reader.close();
+});

@@ -1,0 +1,48 @@
+import { batchers, type BatchWork } from '../../src/db/batcher';
+
+/** Work whose batches end on request. */
+function held() {
+  const batches: { items: readonly string[]; end: () => void }[] = [];
+  const work: BatchWork<string, string> = {
+    run: (items) =>
+      new Promise((done) =>
+        batches.push({ items, end: () => done(items.map((item) => item.toUpperCase())) }),
+      ),
+    keyOf: (item) => item[0],
+  };
+  const add = batchers<string, string>()({}, 'kind', () => work);
+  return { add, batches, items: () => batches.map(({ items }) => items) };
+}
+const turn = () => new Promise((done) => setImmediate(done));
+
+test('what comes in together is one batch, and each gets its own result', async () => {
+  const { add, batches, items } = held();
+  const all = ['a', 'b', 'c'].map(add);
+  expect(items()).toEqual([]);
+  await turn();
+  expect(items()).toEqual([['a', 'b', 'c']]);
+  batches[0]!.end();
+  expect(await Promise.all(all)).toEqual(['A', 'B', 'C']);
+});
+
+test('two batches run at once, and what comes meanwhile is the next', async () => {
+  const { add, batches, items } = held();
+  for (const each of ['a', 'b', 'c', 'd']) {
+    void add(each);
+    await turn();
+  }
+  expect(items()).toEqual([['a'], ['b']]);
+  batches[1]!.end();
+  await turn();
+  expect(items()).toEqual([['a'], ['b'], ['c', 'd']]);
+});
+
+test('of one key, one is in a batch, and what came after it does not wait for that batch', async () => {
+  const { add, items } = held();
+  void add('a1');
+  void add('a2');
+  await turn();
+  void add('b');
+  await turn();
+  expect(items()).toEqual([['a1'], ['a2', 'b']]);
+});

@@ -1,0 +1,42 @@
+import { getPriority } from 'node:os';
+import type { Pool } from 'pg';
+import { openDatabase } from '../../src/db/client';
+import { isSession } from '../../src/db/lower-priority';
+import { freshDatabase } from '../support/world';
+
+const options = { pool_size: 4, timeout_seconds: 10 };
+
+async function priorityOf(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  return getPriority(rows[0]!.pid);
+}
+
+const on_linux = process.platform === 'linux' ? test : test.skip;
+
+on_linux('imports give way to requests, and a process without requests to both', async () => {
+  const url = await freshDatabase();
+  const usual = getPriority();
+  const server = openDatabase(url, options);
+  expect([await priorityOf(server.prepared), await priorityOf(server.bulk)]).toEqual([
+    usual,
+    Math.max(usual, 10),
+  ]);
+  await server.close();
+  const worker = openDatabase(url, { ...options, in_background: true });
+  expect([
+    await priorityOf(worker.pool),
+    await priorityOf(worker.prepared),
+    await priorityOf(worker.bulk),
+  ]).toEqual([Math.max(usual, 5), Math.max(usual, 5), Math.max(usual, 10)]);
+  await worker.close();
+});
+
+test.each([
+  ['the session of the connection', 'postgres: trunkline trunkline 127.0.0.1(48748) idle', true],
+  ['one whose port begins the same', 'postgres: trunkline trunkline 127.0.0.1(487481) idle', false],
+  ['a session by socket', 'postgres: trunkline trunkline [local] idle', false],
+  ['another process of the database', 'postgres: checkpointer ', false],
+  ['another program', 'node dist/server.js (48748) ', false],
+])('%s is told from its title', (_, title, expected) => {
+  expect(isSession(title, 48748)).toBe(expected);
+});
