@@ -2,7 +2,9 @@ import { moveCount } from '../db/counters';
 import type { Projection } from '../db/projection';
 import { lockRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
+import type { DirectEntry } from './change-log';
 import { requireUnchanged, requireVisible, show, unsaved, written } from './record';
+import { writeDirectly, type DirectWrite } from './write-directly';
 
 interface Request {
   db: Db;
@@ -43,6 +45,31 @@ export function recordHandlers<P extends Projection>(projection: P, clock: () =>
     unsaved: (call: Request, row: Record<string, unknown>) =>
       unsaved(optionsOf(resource, call), row),
 
+    /**
+     * `create` in one statement, where `write` is all that it does; undefined where it is not
+     * (write-directly.ts).
+     */
+    createDirectly: (
+      call: Request & { body: { serializer?: string } },
+      entry: DirectEntry | undefined,
+      write: DirectWrite,
+    ) => {
+      const options = optionsOf(resource, call, call.body.serializer);
+      return writeDirectly(options, { ...write, row: created(write.row, options.now) }, { entry });
+    },
+
+    /** The same for an update. */
+    updateDirectly: (
+      call: Change & { body: { serializer?: string } },
+      entry: DirectEntry | undefined,
+      write: DirectWrite,
+    ) => {
+      const { params, if_match } = call;
+      const options = optionsOf(resource, call, call.body.serializer);
+      const row = { ...write.row, ...writtenAt(options.now) };
+      return writeDirectly(options, { ...write, row }, { reference: params.id, if_match, entry });
+    },
+
     /** `work` inserts the record and returns its id. */
     create: <F>(
       call: Request & Body<F>,
@@ -79,6 +106,9 @@ export function recordHandlers<P extends Projection>(projection: P, clock: () =>
     ) => remove(resource, call, { work, ahead }),
   };
 }
+
+const writtenAt = (now: Date) => ({ user_updated_at: now, updated_at: now });
+const created = (row: object, now: Date) => ({ ...row, ...writtenAt(now), created_at: now });
 
 interface Resource<P extends Projection> {
   projection: P;
