@@ -12,7 +12,6 @@ import {
   OPEN_LIMITS,
   READ_NETWORK_HOURS,
   RESET_TOTALS,
-  UNBOUND_CHANGED,
 } from './queries/cap-limits';
 
 /** Limits by column; null is no limit. */
@@ -91,11 +90,14 @@ export const openedWith = (owner: keyof typeof NO_OWNER, zone: string, limits: L
   row: { zone, ...known(limits) },
 });
 
-/** What `changeLimits` does with limits of a caller who may raise them. */
+/**
+ * What `changeLimits` does with limits of a caller who may raise them: what is changed is no longer
+ * bounded.
+ */
 export const changedWith = (owner: keyof typeof NO_OWNER, limits: Limits) => ({
   ...capsOf(owner),
   row: known(limits),
-  computed: { network_limits: UNBOUND_CHANGED.text },
+  computed: { network_limits: `l.network_limits - ARRAY['${Object.keys(limits).join(`', '`)}']` },
 });
 
 async function lowerLimits(db: Pick<Db, 'sql'>, owner: Owner, limits: Limits): Promise<void> {

@@ -4,7 +4,8 @@ import { selectedFields, selectionKey } from '../db/projection-sql';
 import { identify, type Reference } from '../db/references';
 import { retryOnDeadlock } from '../db/transaction';
 import { uuidv7 } from '../db/uuid';
-import { touchedFields, writeTemplate, type RecordWrite, type WriteShape } from '../db/write';
+import { writeTemplate, type RecordWrite, type WriteShape } from '../db/write';
+import { touchedFields } from '../db/write-log';
 import { comparedColumns } from './changed-columns';
 import type { DirectEntry } from './change-log';
 import { sqlStateOf } from './database-errors';
@@ -17,9 +18,9 @@ import { isExternal, isGrid, recordReply, type RecordOptions, type RecordReply }
 
 /** All that a request writes. */
 export interface DirectWrite {
-  /** Columns of the record's own row. */
+  /** Columns of the record's own row, as the driver takes them: JSON as text. */
   row: Record<string, unknown>;
-  /** Columns as SQL over the row t as it was and the row f with what is in `row`. */
+  /** Columns as SQL over the row t as it was, with `{row_name}` for what `row` has. */
   computed?: Readonly<Record<string, string>>;
   parts?: readonly DirectPart[];
 }
@@ -84,8 +85,8 @@ export async function writeDirectly<P extends Projection>(
   const values = {
     company_id: db.company_id,
     now: now.toISOString(),
-    row: textOf(own),
-    ...Object.fromEntries(parts.map((part) => [part.table, textOf(part.row)])),
+    ...prefixed('row', own),
+    ...Object.assign({}, ...parts.map((part) => prefixed(part.alias, part.row))),
     ...(named && { [named.key]: named.value }),
     if_match,
     ...(log && entry.valuesFor(log.type, log.shown)),
@@ -102,8 +103,13 @@ const assigned = (row: object, computed: object = {}): string[] =>
     value === undefined || name in computed ? [] : name,
   );
 
-const textOf = (row: object): string =>
-  JSON.stringify(row, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+const prefixed = (prefix: string, row: object) =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      `${prefix}_${name}`,
+      value instanceof Date ? value.toISOString() : value,
+    ]),
+  );
 
 interface Log {
   type: string;
@@ -122,7 +128,9 @@ function logOf(
   { is_new, selection }: { is_new: boolean; selection: { grid: boolean } },
 ): Log | null {
   const parts = (write.parts ?? []).map(({ table, columns }) => [table, ...columns].join());
-  const key = [selectionKey(projection, selection), is_new, write.columns.join(), ...parts].join('|');
+  const key = [selectionKey(projection, selection), is_new, write.columns.join(), ...parts].join(
+    '|',
+  );
   let log = logs.get(key);
   if (log === undefined) {
     const { type, columns, hidden } = comparedColumns(projection);
@@ -136,15 +144,16 @@ function logOf(
   return log;
 }
 
-/** Runs the statement, and leaves what it refuses to the transaction, which says what is wrong. */
-async function run(
-  query: () => Promise<{ record: string }[]>,
-): Promise<string | undefined> {
+/** Of a unique and of a foreign key. */
+const VIOLATED = new Set(['23505', '23503']);
+
+/** Runs the statement, and leaves what a key refuses to the transaction, which says which field. */
+async function run(query: () => Promise<{ record: string }[]>): Promise<string | undefined> {
   try {
     const [written] = await retryOnDeadlock(query);
     return written?.record;
   } catch (error) {
-    if (/^2[23]/.test(sqlStateOf(error) ?? '')) return undefined;
+    if (VIOLATED.has(sqlStateOf(error) ?? '')) return undefined;
     throw error;
   }
 }

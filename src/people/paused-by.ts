@@ -19,13 +19,15 @@ export function pauseColumns(
     : { unpaused_at: now, paused_by_user_id: null };
 }
 
-/** The same as SQL over the record as it was (t) and what is written (f). */
+/** The same as SQL over the record as it was (t) and what is written. */
 const COMPUTED = {
-  paused_at: 'CASE WHEN f.paused AND NOT t.paused THEN {now}::timestamptz ELSE t.paused_at END',
-  unpaused_at: 'CASE WHEN t.paused AND NOT f.paused THEN {now}::timestamptz ELSE t.unpaused_at END',
+  paused_at:
+    'CASE WHEN {row_paused}::boolean AND NOT t.paused THEN {now}::timestamptz ELSE t.paused_at END',
+  unpaused_at:
+    'CASE WHEN t.paused AND NOT {row_paused}::boolean THEN {now}::timestamptz ELSE t.unpaused_at END',
   paused_by_user_id: `CASE
-    WHEN f.paused = t.paused THEN t.paused_by_user_id
-    WHEN f.paused THEN f.paused_by_user_id
+    WHEN {row_paused}::boolean = t.paused THEN t.paused_by_user_id
+    WHEN {row_paused}::boolean THEN {row_paused_by_user_id}::bigint
   END`,
 };
 

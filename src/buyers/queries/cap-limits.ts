@@ -25,10 +25,6 @@ export const OPEN_LIMITS = statement(
   { prepared: true },
 );
 
-/** The network limits of the row l without those that the parameter `call_limits` changes. */
-export const UNBOUND_CHANGED = sql`
-  l.network_limits - ARRAY(SELECT jsonb_object_keys({call_limits}::jsonb))`;
-
 /** Columns that are not in `limits` stay as they are. What is changed is no longer bounded. */
 export const CHANGE_LIMITS = statement(
   'buyers.change_limits',
