@@ -9,7 +9,7 @@ import type { Call, Handlers } from '../http/handlers';
 import { list } from '../http/list';
 import { showBy } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
-import { directly, type DirectWrite } from '../http/write-directly';
+import { directly, fieldsIn, type DirectWrite } from '../http/write-directly';
 import { changeTeams, teamChanges } from '../people/change-teams';
 import { leaveTeams } from '../people/leave-teams';
 import { pauseColumns, pausing } from '../people/paused-by';
@@ -69,10 +69,7 @@ export const buyers = (deps: Deps) => {
         records.create(call, (tx, fields: CreateFields, now) =>
           createBuyer(tx, { fields, now, ...deps, caller: call.caller }),
         ),
-      async (call, entry) => {
-        const write = await newBuyer(call, clock());
-        return write && records.createDirectly(call, entry, write);
-      },
+      (call, entry) => records.createDirectly(call, entry, newBuyer(call, clock())),
     ),
 
     updateBuyer: directly<'updateBuyer'>(
@@ -87,10 +84,7 @@ export const buyers = (deps: Deps) => {
           (tx, id, { fields, now, ahead }) =>
             updateBuyer(tx, id, { fields, ahead, now, ...deps, caller: call.caller }),
         ),
-      async (call, entry) => {
-        const write = await changedBuyer(call);
-        return write && records.updateDirectly(call, entry, write);
-      },
+      (call, entry) => records.updateDirectly(call, entry, changedBuyer(call)),
     ),
 
     deleteBuyer: (call) => records.delete(call, deleteBuyer),
@@ -102,7 +96,7 @@ async function newBuyer(
   { db, caller, body }: Pick<Call<'createBuyer'>, 'db' | 'caller' | 'body'>,
   now: Date,
 ): Promise<DirectWrite | undefined> {
-  const { serializer: _, ...sent } = body;
+  const sent = fieldsIn(body);
   if (!areOwnFields(sent) || !(await mayUse(db, caller, RAISING))) return undefined;
   const fields = withDefaults<BuyerFields>({ ...DEFAULTS, ...sent }, DEFAULTS);
   return {
@@ -120,7 +114,7 @@ async function changedBuyer({
   caller,
   body,
 }: Pick<Call<'updateBuyer'>, 'db' | 'caller' | 'body'>): Promise<DirectWrite | undefined> {
-  const { serializer: _, ...sent } = body;
+  const sent = fieldsIn(body);
   // In another time zone the running windows of caps end at other times.
   if (!areOwnFields(sent) || 'time_zone' in sent) return undefined;
   const fields = withDefaults<UpdateFields>(sent, DEFAULTS);

@@ -24,6 +24,10 @@ interface Change extends OneRequest {
 interface Body<F> {
   body: F & { serializer?: string };
 }
+type DirectCall<Call> = Call & { body: { serializer?: string } };
+type Entry = DirectEntry | undefined;
+/** Undefined for a request that writes more. */
+type MayWrite = DirectWrite | undefined | Promise<DirectWrite | undefined>;
 /** What a reply has in addition to the record; called after the write. */
 type Extra = () => object;
 
@@ -49,26 +53,12 @@ export function recordHandlers<P extends Projection>(projection: P, clock: () =>
      * `create` in one statement, where `write` is all that it does; undefined where it is not
      * (write-directly.ts).
      */
-    createDirectly: (
-      call: Request & { body: { serializer?: string } },
-      entry: DirectEntry | undefined,
-      write: DirectWrite,
-    ) => {
-      const options = optionsOf(resource, call, call.body.serializer);
-      return writeDirectly(options, { ...write, row: created(write.row, options.now) }, { entry });
-    },
+    createDirectly: (call: DirectCall<Request>, entry: Entry, write: MayWrite) =>
+      createDirectly(resource, call, { entry, write }),
 
     /** The same for an update. */
-    updateDirectly: (
-      call: Change & { body: { serializer?: string } },
-      entry: DirectEntry | undefined,
-      write: DirectWrite,
-    ) => {
-      const { params, if_match } = call;
-      const options = optionsOf(resource, call, call.body.serializer);
-      const row = { ...write.row, ...writtenAt(options.now) };
-      return writeDirectly(options, { ...write, row }, { reference: params.id, if_match, entry });
-    },
+    updateDirectly: (call: DirectCall<Change>, entry: Entry, write: MayWrite) =>
+      updateDirectly(resource, call, { entry, write }),
 
     /** `work` inserts the record and returns its id. */
     create: <F>(
@@ -107,9 +97,6 @@ export function recordHandlers<P extends Projection>(projection: P, clock: () =>
   };
 }
 
-const writtenAt = (now: Date) => ({ user_updated_at: now, updated_at: now });
-const created = (row: object, now: Date) => ({ ...row, ...writtenAt(now), created_at: now });
-
 interface Resource<P extends Projection> {
   projection: P;
   clock: () => Date;
@@ -121,6 +108,38 @@ const optionsOf = <P extends Projection>(
   { db, query }: Request,
   serializer = 'serializer' in query ? query.serializer : undefined,
 ) => ({ db, now: clock(), projection, serializer });
+
+interface Direct {
+  entry: Entry;
+  write: MayWrite;
+}
+
+async function createDirectly<P extends Projection>(
+  resource: Resource<P>,
+  call: DirectCall<Request>,
+  { entry, write: planned }: Direct,
+) {
+  const write = await planned;
+  if (!write) return undefined;
+  const options = optionsOf(resource, call, call.body.serializer);
+  const row = { ...write.row, ...writtenAt(options.now), created_at: options.now };
+  return writeDirectly(options, { ...write, row }, { entry });
+}
+
+async function updateDirectly<P extends Projection>(
+  resource: Resource<P>,
+  call: DirectCall<Change>,
+  { entry, write: planned }: Direct,
+) {
+  const write = await planned;
+  if (!write) return undefined;
+  const options = optionsOf(resource, call, call.body.serializer);
+  const row = { ...write.row, ...writtenAt(options.now) };
+  const { params, if_match } = call;
+  return writeDirectly(options, { ...write, row }, { reference: params.id, if_match, entry });
+}
+
+const writtenAt = (now: Date) => ({ user_updated_at: now, updated_at: now });
 
 /** Locks the record of a request. Throws 412 if the caller knew another state of it. */
 async function lock<P extends Projection>(

@@ -43,6 +43,15 @@ export const directly = <Id extends OperationId>(
   direct: NonNullable<Handler<Id>['direct']>,
 ): Handler<Id> => Object.assign(handler, { direct });
 
+/** The fields of a body: all but what only says how to answer. */
+export const fieldsIn = <Body extends { serializer?: unknown }>(
+  body: Body,
+): Omit<Body, 'serializer'> => {
+  const { serializer, ...fields } = body;
+  void serializer;
+  return fields;
+};
+
 interface Request {
   /** The record to update; absent for a new one. */
   reference?: Reference;
