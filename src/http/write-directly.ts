@@ -137,9 +137,8 @@ function logOf(
   { is_new, selection }: { is_new: boolean; selection: { grid: boolean } },
 ): Log | null {
   const parts = (write.parts ?? []).map(({ table, columns }) => [table, ...columns].join());
-  const key = [selectionKey(projection, selection), is_new, write.columns.join(), ...parts].join(
-    '|',
-  );
+  const own = [...write.columns, ...Object.keys(write.computed ?? {})].join();
+  const key = [selectionKey(projection, selection), is_new, own, ...parts].join('|');
   let log = logs.get(key);
   if (log === undefined) {
     const { type, columns, hidden } = comparedColumns(projection);
