@@ -1,12 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
 import Fastify from 'fastify';
 import { Pool } from 'pg';
 import { PrismaClient, type Prisma } from '../../src/generated/prisma/client';
 
 // What a team would typically write: fastify and Prisma's own API over the same schema. No
-// authentication, no contract, no log.
+// authentication, no contract. With BENCH_LOG=yes a write is a transaction with an entry of what
+// changed in the change log and its count, as the service has it; otherwise there is no log.
 
-const { BENCH_URL, BENCH_COMPANY, BENCH_PORT } = process.env;
+const { BENCH_URL, BENCH_COMPANY, BENCH_PORT, BENCH_LOG } = process.env;
 const pool = new Pool({ connectionString: BENCH_URL, max: 16, options: '-c timezone=UTC' });
 const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
 const company_id = BigInt(BENCH_COMPANY!);
@@ -79,6 +81,49 @@ const bodySchema = {
   },
 };
 
+type Client = Prisma.TransactionClient;
+const asJson = (value: unknown) =>
+  JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'bigint' ? Number(inner) : inner));
+
+/** Runs a write, with the log in one transaction. */
+async function logging<R extends { id: bigint }>(
+  write: (client: Client) => Promise<R>,
+  of_old?: (client: Client) => Promise<R>,
+): Promise<R> {
+  if (BENCH_LOG !== 'yes') return write(prisma);
+  return prisma.$transaction(async (tx) => {
+    const before = await of_old?.(tx);
+    const record = await write(tx);
+    const changes = Object.entries(record).flatMap(([name, to]) => {
+      const from = before?.[name as keyof R] ?? null;
+      return asJson(from) === asJson(to) ? [] : [[name, { from, to: to as unknown }]];
+    });
+    await tx.changeLog.create({
+      data: {
+        company_id,
+        record_type: 'Buyer',
+        record_id: record.id,
+        action: before ? 'update' : 'create',
+        operation: before ? 'updateBuyer' : 'createBuyer',
+        changes: JSON.parse(asJson(Object.fromEntries(changes))) as Prisma.InputJsonObject,
+        access_token_id: 1n,
+        credentials: 'First key pair',
+        request_id: randomUUID(),
+        ip: '127.0.0.1',
+      },
+      select: { id: true },
+    });
+    const slot = Math.floor(Math.random() * 64);
+    for (const resource of before ? ['change_logs'] : ['buyers', 'change_logs'])
+      await tx.recordCount.upsert({
+        where: { company_id_resource_slot: { company_id, resource, slot } },
+        create: { company_id, resource, slot, n: 1 },
+        update: { n: { increment: 1 } },
+      });
+    return record;
+  });
+}
+
 app.post<{ Body: Body }>(
   '/api/v1/buyers',
   { schema: { body: bodySchema } },
@@ -93,15 +138,17 @@ app.post<{ Body: Body }>(
       tier: 1,
       display_caller_id_type: 'display_caller_id',
     };
-    const buyer = await prisma.buyer.create({
-      data: {
-        ...defaults,
-        ...body,
-        company_id,
-        call_limit: { create: { zone: 'America/New_York', attempt_daily_limit } },
-      },
-      include,
-    });
+    const buyer = await logging((client) =>
+      client.buyer.create({
+        data: {
+          ...defaults,
+          ...body,
+          company_id,
+          call_limit: { create: { zone: 'America/New_York', attempt_daily_limit } },
+        },
+        include,
+      }),
+    );
     reply.code(201);
     return { status: 201, success: true, buyer };
   },
@@ -115,11 +162,15 @@ app.put<{ Params: { id: string }; Body: Body }>(
     return {
       status: 200,
       success: true,
-      buyer: await prisma.buyer.update({
-        where,
-        data: { ...body, call_limit: { update: { attempt_daily_limit } } },
-        include,
-      }),
+      buyer: await logging(
+        (client) =>
+          client.buyer.update({
+            where,
+            data: { ...body, call_limit: { update: { attempt_daily_limit } } },
+            include,
+          }),
+        (client) => client.buyer.findUniqueOrThrow({ where, include }),
+      ),
     };
   },
 );

@@ -13,7 +13,9 @@ const deps = createDeps({
   config: loadConfig({ KEY_PEPPER: PEPPER, LOG_LEVEL: 'silent', RATE_LIMIT_PER_MINUTE: '0' }),
   database_url: BENCH_URL!,
 });
-const none: ChangeLog = { logging: (db, _write, handle) => handle(db) };
+const none: ChangeLog = {
+  logging: async (db, _write, handle, direct) => (await direct?.(undefined)) ?? handle(db),
+};
 createServer(
   createApp(deps, createHandlers(deps), BENCH_LOG === 'yes' ? {} : { changes: none }),
 ).listen(Number(BENCH_PORT), '127.0.0.1');

@@ -20,6 +20,8 @@ interface Work {
   ) => { method: 'GET' | 'POST' | 'PUT'; path: string; body?: string };
   /** Measures only the service itself. */
   service_only?: boolean;
+  /** Whether the service logs it: then it is compared without a log, and others with one, too. */
+  logged?: boolean;
 }
 
 const any = ({ first_id, last_id }: BenchWorld, n: number) =>
@@ -35,6 +37,7 @@ const WORKS: Work[] = [
   { name: 'show', request: (world, n) => get(`/${any(world, n)}`) },
   {
     name: 'create',
+    logged: true,
     request: (_, n) => ({
       method: 'POST',
       path: '/api/v1/buyers',
@@ -48,6 +51,7 @@ const WORKS: Work[] = [
   },
   {
     name: 'update',
+    logged: true,
     request: (world, n) => ({
       method: 'PUT',
       path: `/api/v1/buyers/${any(world, n)}`,
@@ -75,17 +79,33 @@ interface Figures {
   errors: number;
   rss_mb: number;
 }
-type Contender = 'floor' | 'fastify+prisma' | 'trunkline';
-const PORTS: Record<Contender, number> = { floor: 4101, 'fastify+prisma': 4102, trunkline: 4103 };
+type Contender = 'floor' | 'fastify+prisma' | 'trunkline' | 'fastify, logging' | 'without the log';
+const PORTS: Record<Contender, number> = {
+  floor: 4101,
+  'fastify+prisma': 4102,
+  trunkline: 4103,
+  'fastify, logging': 4104,
+  'without the log': 4105,
+};
+/** Fastify and Prisma with a change log, and the service without its own. */
+const LOGGED: Contender[] = ['fastify, logging', 'without the log'];
 const CONTENDERS: Contender[] = ['floor', 'fastify+prisma', 'trunkline'];
+
+const FILES = {
+  floor: 'floor',
+  'fastify+prisma': 'fastify-prisma',
+  'fastify, logging': 'fastify-prisma',
+  'without the log': 'logged',
+};
 
 function start(contender: Contender, { url, company_id }: BenchWorld): ChildProcess {
   const port = String(PORTS[contender]);
   if (contender === 'trunkline') return startService(url, port);
-  return startRival(contender === 'floor' ? 'floor' : 'fastify-prisma', {
+  return startRival(FILES[contender], {
     BENCH_URL: url,
     BENCH_COMPANY: company_id,
     BENCH_PORT: port,
+    BENCH_LOG: contender === 'fastify, logging' ? 'yes' : 'no',
   });
 }
 
@@ -140,7 +160,8 @@ async function measureInTurns(
   children: Children,
 ): Promise<Map<Contender, Figures[]>> {
   const runs = new Map<Contender, Figures[]>();
-  const racing: Contender[] = work.service_only ? ['trunkline'] : CONTENDERS;
+  const all = [...CONTENDERS, ...(work.logged ? LOGGED : [])];
+  const racing: Contender[] = work.service_only ? ['trunkline'] : all;
   const run = (contender: Contender, seconds: number) =>
     measure({ work, world, contender, pid: children.get(contender)!.pid!, seconds });
   for (const contender of racing) await run(contender, 1);
@@ -155,10 +176,9 @@ async function measureInTurns(
 
 async function measureSize(server: EmbeddedDatabase, size: number): Promise<Row[]> {
   const world = await prepareWorld(server, size);
-  const children: Children = new Map(
-    CONTENDERS.map((contender) => [contender, start(contender, world)]),
-  );
-  await Promise.all(CONTENDERS.map((contender) => ready(PORTS[contender])));
+  const all = [...CONTENDERS, ...LOGGED];
+  const children: Children = new Map(all.map((contender) => [contender, start(contender, world)]));
+  await Promise.all(all.map((contender) => ready(PORTS[contender])));
   const report: Row[] = [];
   for (const work of WORKS.filter(({ name }) => name.includes(ONLY))) {
     const runs = await measureInTurns(work, world, children);
@@ -200,15 +220,23 @@ export async function benchRequests(server: EmbeddedDatabase): Promise<void> {
   process.stdout.write('written: .bench/report.json\n');
 }
 
+const times = (service: number, logging: number | undefined): string =>
+  logging ? `, ${(service / logging).toFixed(2)} x with a log` : '';
+const ratioWithout = (contender: Contender, req_s: number, other: number | undefined): string =>
+  contender === 'without the log' && other
+    ? `  ${(req_s / other).toFixed(2)} x fastify+prisma`
+    : '';
+
 function print(rows: Row[]): void {
   const of = (contender: Contender) => rows.find((row) => row.contender === contender)?.req_s;
-  const [service, floor, other] = [of('trunkline') ?? 0, of('floor'), of('fastify+prisma')];
+  const [floor, other, logging] = [of('floor'), of('fastify+prisma'), of('fastify, logging')];
+  const service = of('trunkline') ?? 0;
   for (const { work, buyers, contender, req_s, p50_ms, p99_ms, errors, rss_mb } of rows) {
     const ratio =
       contender === 'trunkline' && floor && other
         ? `  ${(service / floor).toFixed(2)} of the floor, ${(service / other).toFixed(2)} x ` +
-          `fastify+prisma`
-        : '';
+          `fastify+prisma${times(service, logging)}`
+        : ratioWithout(contender, req_s, other);
     process.stdout.write(
       `${String(buyers).padStart(8)}  ${work.padEnd(36)} ${contender.padEnd(15)} ` +
         `${String(req_s).padStart(6)} req/s  p50 ${p50_ms} ms  p99 ${p99_ms} ms  ${rss_mb} ` +

@@ -3,6 +3,7 @@ import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
+import { directly, fieldsIn } from '../http/write-directly';
 import { type SortKey } from '../db/list-statements';
 
 const AGENTS = 'agent_call_centers m WHERE m.company_id = t.company_id AND m.call_center_id = t.id';
@@ -40,26 +41,32 @@ export const callCenters = ({ clock }: Deps) => {
     newCallCenter: (call) => records.unsaved(call, {}),
     showCallCenter: records.show,
 
-    createCallCenter: (call) =>
-      records.create(call, async (tx, { name, ...fields }, now) => {
-        const data = {
-          ...fields,
-          name: name!,
-          company_id: tx.company_id,
-          user_updated_at: now,
-          created_at: now,
-          updated_at: now,
-        };
-        return (await tx.prisma.callCenter.create({ data, select: { id: true } })).id;
-      }),
+    createCallCenter: directly<'createCallCenter'>(
+      (call) =>
+        records.create(call, async (tx, { name, ...fields }, now) => {
+          const data = {
+            ...fields,
+            name: name!,
+            company_id: tx.company_id,
+            user_updated_at: now,
+            created_at: now,
+            updated_at: now,
+          };
+          return (await tx.prisma.callCenter.create({ data, select: { id: true } })).id;
+        }),
+      (call, entry) => records.createDirectly(call, entry, { row: fieldsIn(call.body) }),
+    ),
 
-    updateCallCenter: (call) =>
-      records.update(call, async (tx, id, { fields, now }) => {
-        await tx.prisma.callCenter.update({
-          where: key(tx.company_id, id),
-          data: { ...fields, user_updated_at: now, updated_at: now },
-        });
-      }),
+    updateCallCenter: directly<'updateCallCenter'>(
+      (call) =>
+        records.update(call, async (tx, id, { fields, now }) => {
+          await tx.prisma.callCenter.update({
+            where: key(tx.company_id, id),
+            data: { ...fields, user_updated_at: now, updated_at: now },
+          });
+        }),
+      (call, entry) => records.updateDirectly(call, entry, { row: fieldsIn(call.body) }),
+    ),
 
     deleteCallCenter: (call) =>
       records.delete(call, async (tx, id, now) => {

@@ -3,6 +3,7 @@ import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { list } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
+import { directly, fieldsIn } from '../http/write-directly';
 import { type SortKey } from '../db/list-statements';
 
 const MEMBERS = 'buyers m WHERE m.company_id = t.company_id AND m.buyer_fleet_id = t.id';
@@ -45,26 +46,32 @@ export const buyerFleets = ({ clock }: Deps) => {
     newBuyerFleet: (call) => records.unsaved(call, {}),
     showBuyerFleet: records.show,
 
-    createBuyerFleet: (call) =>
-      records.create(call, async (tx, fields, now) => {
-        const data = {
-          ...fields,
-          company_id: tx.company_id,
-          user_updated_at: now,
-          created_at: now,
-          updated_at: now,
-        };
-        return (await tx.prisma.buyerFleet.create({ data, select: { id: true } })).id;
-      }),
+    createBuyerFleet: directly<'createBuyerFleet'>(
+      (call) =>
+        records.create(call, async (tx, fields, now) => {
+          const data = {
+            ...fields,
+            company_id: tx.company_id,
+            user_updated_at: now,
+            created_at: now,
+            updated_at: now,
+          };
+          return (await tx.prisma.buyerFleet.create({ data, select: { id: true } })).id;
+        }),
+      (call, entry) => records.createDirectly(call, entry, { row: fieldsIn(call.body) }),
+    ),
 
-    updateBuyerFleet: (call) =>
-      records.update(call, async (tx, id, { fields, now }) => {
-        await tx.prisma.buyerFleet.update({
-          where: key(tx.company_id, id),
-          data: { ...fields, user_updated_at: now, updated_at: now },
-          select: { id: true },
-        });
-      }),
+    updateBuyerFleet: directly<'updateBuyerFleet'>(
+      (call) =>
+        records.update(call, async (tx, id, { fields, now }) => {
+          await tx.prisma.buyerFleet.update({
+            where: key(tx.company_id, id),
+            data: { ...fields, user_updated_at: now, updated_at: now },
+            select: { id: true },
+          });
+        }),
+      (call, entry) => records.updateDirectly(call, entry, { row: fieldsIn(call.body) }),
+    ),
 
     deleteBuyerFleet: (call) =>
       records.delete(call, async (tx, id, now) => {

@@ -8,12 +8,13 @@ import { mayUse } from '../http/field-permissions';
 import type { Call, Handlers } from '../http/handlers';
 import { list } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
+import { directly, fieldsIn, type DirectWrite } from '../http/write-directly';
 import { changeTeams, teamChanges } from '../people/change-teams';
 import { leaveTeams } from '../people/leave-teams';
-import { pauseColumns } from '../people/paused-by';
+import { pauseColumns, pausing } from '../people/paused-by';
 import { ianaName } from '../time/zone';
 import { orders, projection } from './buyer-groups-columns';
-import { changeLimits, limitsIn, openLimits } from './cap-limits';
+import { changedWith, changeLimits, isLimit, limitsIn, openedWith, openLimits } from './cap-limits';
 
 // Groups of buyers that are dialed together and share caps of their own. A write locks the offers
 // of the group's teams, then the group, then its buyers.
@@ -33,24 +34,79 @@ export const buyerGroups = (deps: Deps) => {
 
     showBuyerGroup: records.show,
 
-    createBuyerGroup: (call) =>
-      records.create(call, (tx, body: CreateFields, now) => {
-        const fields = { ...DEFAULTS, ...withDefaults<Fields>(body, DEFAULTS), name: body.name };
-        return createGroup(tx, { fields, now, ...deps, caller: call.caller });
-      }),
+    createBuyerGroup: directly<'createBuyerGroup'>(
+      (call) =>
+        records.create(call, (tx, body: CreateFields, now) =>
+          createGroup(tx, { fields: newFields(body), now, ...deps, caller: call.caller }),
+        ),
+      (call, entry) => records.createDirectly(call, entry, newGroup(call, clock())),
+    ),
 
-    updateBuyerGroup: (call) =>
-      records.updateAfter(
-        { ...call, body: withDefaults<UpdateFields>(call.body, DEFAULTS) },
-        (tx, fields: UpdateFields) =>
-          teamChanges(tx, 'buyer_group', { fields, caller: call.caller }),
-        (tx, id, { fields, now, ahead: teams }) =>
-          updateGroup(tx, id, { fields, teams, now, ...deps, caller: call.caller }),
-      ),
+    updateBuyerGroup: directly<'updateBuyerGroup'>(
+      (call) =>
+        records.updateAfter(
+          { ...call, body: withDefaults<UpdateFields>(call.body, DEFAULTS) },
+          (tx, fields: UpdateFields) =>
+            teamChanges(tx, 'buyer_group', { fields, caller: call.caller }),
+          (tx, id, { fields, now, ahead: teams }) =>
+            updateGroup(tx, id, { fields, teams, now, ...deps, caller: call.caller }),
+        ),
+      (call, entry) => records.updateDirectly(call, entry, changedGroup(call)),
+    ),
 
     deleteBuyerGroup: (call) => records.delete(call, deleteGroup),
   } satisfies Partial<Handlers>;
 };
+
+const newFields = (body: CreateFields) => ({
+  ...DEFAULTS,
+  ...withDefaults<Fields>(body, DEFAULTS),
+  name: body.name,
+});
+
+const areOwnFields = (fields: object): boolean =>
+  Object.keys(fields).every(
+    (name) =>
+      (OWN_COLUMNS as readonly string[]).includes(name) ||
+      name === 'concurrency_cap' ||
+      isLimit(name),
+  );
+
+/** A new group that has nothing but its own columns and caps; undefined for another one. */
+async function newGroup(
+  { db, caller, body }: Pick<Call<'createBuyerGroup'>, 'db' | 'caller' | 'body'>,
+  now: Date,
+): Promise<DirectWrite | undefined> {
+  const sent = fieldsIn(body);
+  if (!areOwnFields(sent) || !(await mayUse(db, caller, RAISING))) return undefined;
+  const fields = newFields(sent);
+  return {
+    row: {
+      ...columnsOf(fields),
+      ...pauseColumns({ paused: false }, fields.paused, { caller, now }),
+    },
+    parts: [openedWith('buyer_group_id', ianaName(fields.time_zone!)!, groupLimits(fields))],
+  };
+}
+
+/** A change of nothing but a group's own columns and caps; undefined for another one. */
+async function changedGroup({
+  db,
+  caller,
+  body,
+}: Pick<Call<'updateBuyerGroup'>, 'db' | 'caller' | 'body'>): Promise<DirectWrite | undefined> {
+  const sent = fieldsIn(body);
+  // In another time zone the running windows of caps end at other times.
+  if (!areOwnFields(sent) || 'time_zone' in sent) return undefined;
+  const fields = withDefaults<UpdateFields>(sent, DEFAULTS);
+  const limits = groupLimits(fields);
+  const has_limits = Object.keys(limits).length > 0;
+  if (has_limits && !(await mayUse(db, caller, RAISING))) return undefined;
+  return {
+    ...pausing(fields, caller, columnsOf(fields)),
+    parts: has_limits ? [changedWith('buyer_group_id', limits)] : [],
+  };
+}
 
 /** What raises caps: see x-lowerable in the contract. */
 const RAISING = 'buyer_groups:routing';

@@ -9,14 +9,23 @@ import type { Call, Handlers } from '../http/handlers';
 import { list } from '../http/list';
 import { showBy } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
+import { directly, fieldsIn, type DirectWrite } from '../http/write-directly';
 import { changeTeams, teamChanges } from '../people/change-teams';
 import { leaveTeams } from '../people/leave-teams';
-import { pauseColumns } from '../people/paused-by';
+import { pauseColumns, pausing } from '../people/paused-by';
 import { ianaName } from '../time/zone';
 import { filters, orders, projection } from './buyers-columns';
-import { boundHours, changeLimits, limitsIn, openLimits } from './cap-limits';
+import {
+  boundHours,
+  changedWith,
+  changeLimits,
+  limitsIn,
+  openedWith,
+  openLimits,
+} from './cap-limits';
 import { copyOf } from './copy-buyer';
 import {
+  areOwnFields,
   columnsOf,
   referencesOf,
   withHiddenLimits,
@@ -55,26 +64,68 @@ export const buyers = (deps: Deps) => {
         params.user_buyer_id,
       ),
 
-    createBuyer: (call) =>
-      records.create(call, (tx, fields: CreateFields, now) =>
-        createBuyer(tx, { fields, now, ...deps, caller: call.caller }),
-      ),
+    createBuyer: directly<'createBuyer'>(
+      (call) =>
+        records.create(call, (tx, fields: CreateFields, now) =>
+          createBuyer(tx, { fields, now, ...deps, caller: call.caller }),
+        ),
+      (call, entry) => records.createDirectly(call, entry, newBuyer(call, clock())),
+    ),
 
-    updateBuyer: (call) =>
-      records.updateAfter(
-        { ...call, body: withDefaults<UpdateFields>(call.body, DEFAULTS) },
-        async (tx, fields: UpdateFields) => ({
-          references: await referencesOf(tx, fields),
-          lists: await suppressionsOf(tx, fields),
-          teams: await teamChanges(tx, 'buyer', { fields, caller: call.caller }),
-        }),
-        (tx, id, { fields, now, ahead }) =>
-          updateBuyer(tx, id, { fields, ahead, now, ...deps, caller: call.caller }),
-      ),
+    updateBuyer: directly<'updateBuyer'>(
+      (call) =>
+        records.updateAfter(
+          { ...call, body: withDefaults<UpdateFields>(call.body, DEFAULTS) },
+          async (tx, fields: UpdateFields) => ({
+            references: await referencesOf(tx, fields),
+            lists: await suppressionsOf(tx, fields),
+            teams: await teamChanges(tx, 'buyer', { fields, caller: call.caller }),
+          }),
+          (tx, id, { fields, now, ahead }) =>
+            updateBuyer(tx, id, { fields, ahead, now, ...deps, caller: call.caller }),
+        ),
+      (call, entry) => records.updateDirectly(call, entry, changedBuyer(call)),
+    ),
 
     deleteBuyer: (call) => records.delete(call, deleteBuyer),
   } satisfies Partial<Handlers>;
 };
+
+/** A new buyer that has nothing but its own columns and caps; undefined for another one. */
+async function newBuyer(
+  { db, caller, body }: Pick<Call<'createBuyer'>, 'db' | 'caller' | 'body'>,
+  now: Date,
+): Promise<DirectWrite | undefined> {
+  const sent = fieldsIn(body);
+  if (!areOwnFields(sent) || !(await mayUse(db, caller, RAISING))) return undefined;
+  const fields = withDefaults<BuyerFields>({ ...DEFAULTS, ...sent }, DEFAULTS);
+  return {
+    row: {
+      ...columnsOf(fields),
+      ...pauseColumns({ paused: false }, fields.paused, { caller, now }),
+    },
+    parts: [openedWith('buyer_id', ianaName(fields.time_zone!)!, limitsIn(fields))],
+  };
+}
+
+/** A change of nothing but a buyer's own columns and caps; undefined for another one. */
+async function changedBuyer({
+  db,
+  caller,
+  body,
+}: Pick<Call<'updateBuyer'>, 'db' | 'caller' | 'body'>): Promise<DirectWrite | undefined> {
+  const sent = fieldsIn(body);
+  // In another time zone the running windows of caps end at other times.
+  if (!areOwnFields(sent) || 'time_zone' in sent) return undefined;
+  const fields = withDefaults<UpdateFields>(sent, DEFAULTS);
+  const limits = limitsIn(fields);
+  const has_limits = Object.keys(limits).length > 0;
+  if (has_limits && !(await mayUse(db, caller, RAISING))) return undefined;
+  return {
+    ...pausing(fields, caller, columnsOf(fields)),
+    parts: has_limits ? [changedWith('buyer_id', limits)] : [],
+  };
+}
 
 /** What raises caps: see x-lowerable in the contract. */
 const RAISING = 'buyers:routing';

@@ -29,11 +29,13 @@ export interface LimitChanges {
 
 const LIMIT_NAMES = [...CAPS.map(({ limit }) => limit), 'concurrency_cap_limit' as const];
 
+const NAMES = new Set<string>(LIMIT_NAMES);
+export const isLimit = (name: string): boolean => NAMES.has(name);
+
 /** The limits among the fields of a request. */
 export function limitsIn(fields: object): Limits {
-  const names = new Set<string>(LIMIT_NAMES);
   const limits = Object.entries(fields).filter(
-    ([name, value]) => names.has(name) && value !== undefined,
+    ([name, value]) => isLimit(name) && value !== undefined,
   );
   return Object.fromEntries(limits) as Limits;
 }
@@ -74,6 +76,29 @@ export async function changeLimits(
 /** An owner is either a buyer or a group. */
 const NO_OWNER = { buyer_id: null, buyer_group_id: null };
 type Owner = Record<keyof typeof NO_OWNER, bigint | number | null>;
+
+/** The caps of an owner as a part of a statement that writes the owner too (db/write.ts). */
+const capsOf = (owner: keyof typeof NO_OWNER) => ({
+  alias: 'l',
+  table: 'call_limits',
+  owner,
+});
+
+/** What `openLimits` does for a caller who may raise limits. */
+export const openedWith = (owner: keyof typeof NO_OWNER, zone: string, limits: Limits) => ({
+  ...capsOf(owner),
+  row: { zone, ...known(limits) },
+});
+
+/**
+ * What `changeLimits` does with limits of a caller who may raise them: what is changed is no longer
+ * bounded.
+ */
+export const changedWith = (owner: keyof typeof NO_OWNER, limits: Limits) => ({
+  ...capsOf(owner),
+  row: known(limits),
+  computed: { network_limits: `l.network_limits - ARRAY['${Object.keys(limits).join(`', '`)}']` },
+});
 
 async function lowerLimits(db: Pick<Db, 'sql'>, owner: Owner, limits: Limits): Promise<void> {
   if ((await db.sql(LOWER_LIMITS, { ...owner, limits })).length > 0) return;

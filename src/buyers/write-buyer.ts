@@ -5,6 +5,7 @@ import type { Db } from '../db/tenant';
 import { openMinutes } from '../time/opening-hours';
 import { splitPairs } from '../tokens/filters';
 import { requireValueLists } from '../value-lists/require-lists';
+import { isLimit } from './cap-limits';
 import { METRICS } from './caps';
 import {
   changeCurrent,
@@ -53,6 +54,12 @@ export function columnsOf(fields: BuyerFields) {
     }),
   };
 }
+
+const OWN_FIELDS = new Set<string>([...OWN_COLUMNS, 'record_token_additional_list']);
+
+/** Whether fields are all columns of the buyer's row, or limits of its caps. */
+export const areOwnFields = (fields: object): boolean =>
+  Object.keys(fields).every((name) => OWN_FIELDS.has(name) || isLimit(name));
 
 const REFERENCES = {
   buyer_fleet_id: 'buyer_fleets',

@@ -8,7 +8,7 @@ import { authorize } from './auth/caller';
 import { takeField } from './auth/fields';
 import type { Authenticated } from './auth/scheme';
 import type { BodyTimeouts } from './body-timeout';
-import type { ChangeLog } from './change-log';
+import type { ChangeLog, DirectEntry } from './change-log';
 import type { Call } from './handlers';
 import type { Idempotency, KeyOwner } from './idempotency';
 import type { RateLimits } from './rate-limits';
@@ -32,7 +32,10 @@ export interface Pipeline {
   changes: ChangeLog;
 }
 
-export type AnyHandler = (call: Call<OperationId>) => Promise<unknown>;
+export interface AnyHandler {
+  (call: Call<OperationId>): Promise<unknown>;
+  direct?: (call: Call<OperationId>, entry: DirectEntry | undefined) => Promise<unknown>;
+}
 
 /**
  * An operation as an Express handler. Every request goes through these steps, in this order:
@@ -149,11 +152,20 @@ async function runAndReply(request: Run, pipeline: Pipeline): Promise<void> {
   const { params, body, caller, owner, ip } = call;
   const ids = { request_id: req.id, client_request_id: req.client_id ?? null };
   const write = { operation, caller, owner, params, body, ...ids, ip };
-  const run = (db: Call<OperationId>['db']) =>
-    pipeline.changes.logging(db, write, (within) => handler({ ...call, db: within }));
+  const run = (db: Call<OperationId>['db'], direct?: AnyHandler['direct']) =>
+    pipeline.changes.logging(
+      db,
+      write,
+      (within) => handler({ ...call, db: within }),
+      direct && ((entry) => direct(call, entry)),
+    );
   const key = operation.method === 'post' ? req.get('Idempotency-Key') : undefined;
-  if (key === undefined) return sendReply(req, res, operation.status, await run(call.db));
-  const answer = await pipeline.idempotency.once(call.db, await keyed(request, key), run);
+  // What a limited caller may write and see afterwards is checked in a transaction.
+  const direct = call.caller.teams ? undefined : handler.direct;
+  if (key === undefined) return sendReply(req, res, operation.status, await run(call.db, direct));
+  // The answer is stored with the write: in a transaction.
+  const work = (db: Call<OperationId>['db']) => run(db);
+  const answer = await pipeline.idempotency.once(call.db, await keyed(request, key), work);
   if (answer.replayed) res.set('Idempotent-Replayed', 'true');
   sendJson(res, answer.status, answer.text, answer.headers);
 }

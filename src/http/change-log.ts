@@ -26,10 +26,22 @@ export interface Write {
 
 type Handle = (db: Db) => Promise<unknown>;
 
+/**
+ * Does a request in one statement, together with its entry in the log, if there is one. Returns
+ * undefined, and has changed nothing, where that needs a transaction.
+ */
+type HandleDirectly = (entry: DirectEntry | undefined) => Promise<unknown>;
+
+/** An entry of the log that the database completes with the record and the columns that changed. */
+export interface DirectEntry {
+  /** The entry for a record of this type whose reply has these columns. */
+  valuesFor(type: string, columns: ReadonlySet<string>): Record<string, unknown>;
+}
+
 /** Logs what requests change. */
 export interface ChangeLog {
-  /** Runs a request; a write in one transaction with its entry in the log. */
-  logging(db: Db, write: Write, handle: Handle): Promise<unknown>;
+  /** Runs a request; a write in one transaction, or one statement, with its entry in the log. */
+  logging(db: Db, write: Write, handle: Handle, direct?: HandleDirectly): Promise<unknown>;
 }
 
 /**
@@ -55,8 +67,11 @@ function isPlainSubmission({ operation, body }: Write): boolean {
 
 export function changeLog(clock: () => Date): ChangeLog {
   return {
-    logging: async (db, write, handle) => {
-      if (!isLogged(write.operation) || isPlainSubmission(write)) return handle(db);
+    logging: async (db, write, handle, direct) => {
+      const is_logged = isLogged(write.operation) && !isPlainSubmission(write);
+      const reply = await direct?.(is_logged ? directEntry(write, clock()) : undefined);
+      if (reply !== undefined) return reply;
+      if (!is_logged) return handle(db);
       const before: Versions[] = [];
       const after: Versions[] = [];
       const logged = withContext(db, {
@@ -85,6 +100,25 @@ export function changeLog(clock: () => Date): ChangeLog {
   };
 }
 
+const directEntry = (write: Write, now: Date): DirectEntry => ({
+  valuesFor: (type, columns) => {
+    const is_new = write.operation.status === 201;
+    const { uuid, created_at, ...sender } = senderOf(write, now);
+    const entry = {
+      ...sender,
+      uuid,
+      created_at: created_at.toISOString(),
+      record_type: type,
+      action: is_new ? 'create' : actionOf(write.operation),
+      // The inside of a JSON object.
+      requested: JSON.stringify(requestedChanges(write, columns)).slice(1, -1) || null,
+    };
+    return Object.fromEntries(
+      Object.entries(entry).map(([name, value]) => [`entry_${name}`, value]),
+    );
+  },
+});
+
 const versionsOf = ({ record, shown }: LoggedRecord): Versions => {
   const whole = JSON.parse(record) as Fields;
   return { whole, shown: shown === record ? whole : (JSON.parse(shown) as Fields) };
@@ -109,7 +143,7 @@ const ACTIONS: Record<string, Change['action']> = {
 };
 
 function entryOf(write: Write, { before, after: all, reply, now }: Written): Change {
-  const { operation, caller, request_id, client_request_id, ip } = write;
+  const { operation, caller } = write;
   const written = all.at(-1) ?? shownIn(reply);
   const after = written?.whole;
   const earlier =
@@ -118,17 +152,27 @@ function entryOf(write: Write, { before, after: all, reply, now }: Written): Cha
   const is_new = earlier === undefined && status === 201;
   const changesAs = (as: keyof Versions) =>
     written && (earlier || is_new)
-      ? { ...changedColumns(earlier, written, as), ...requestedChanges(write, written.whole) }
+      ? { ...changedColumns(earlier, written, as), ...requestedChanges(write, namesOf(written)) }
       : requestedChanges(write);
   return {
-    uuid: uuidv7(now.getTime()),
-    created_at: now,
+    ...senderOf(write, now),
     record_type: String(after?.type ?? resourceOf(operation)),
     record_id: typeof after?.id === 'number' ? after.id : null,
     action: is_new ? 'create' : actionOf(operation),
-    operation: operation.id,
     changes: changesAs('whole'),
     changes_shown: caller.teams ? changesAs('shown') : null,
+  };
+}
+
+const namesOf = ({ whole }: Versions): ReadonlySet<string> => new Set(Object.keys(whole));
+
+/** What an entry says of the request itself. */
+function senderOf(write: Write, now: Date) {
+  const { operation, caller, request_id, client_request_id, ip } = write;
+  return {
+    uuid: uuidv7(now.getTime()),
+    created_at: now,
+    operation: operation.id,
     user_id: caller.user_id,
     user_email: caller.user_email,
     access_token_id: caller.access_token_id === 0n ? null : caller.access_token_id,

@@ -1,4 +1,5 @@
 import { contract, facets } from '../contract';
+import { stillColumns, type Projection } from '../db/projection';
 import type { Write } from './change-log';
 import type { ChangedColumns } from './record-change';
 
@@ -54,6 +55,33 @@ function readMarks(type: string): Marks {
   return { moving: having('x-moving'), secret: having('x-secret') };
 }
 
+/** What the change log compares of a record where the database does it (db/write.ts). */
+export interface Compared {
+  /** The `type` of the record. */
+  type: string;
+  columns: readonly string[];
+  /** Those of them whose values are not shown as they are: only this file knows how. */
+  hidden: ReadonlySet<string>;
+}
+
+const compared_by_type = new Map<string, Compared>();
+
+/** The same columns that `changedColumns` compares of records of a resource. */
+export function comparedColumns(projection: Projection): Compared {
+  const { schema } = projection;
+  let compared = compared_by_type.get(schema);
+  if (!compared) {
+    const columns = stillColumns(projection).filter((name) => !IGNORED.has(name));
+    const declared = contract.document.components.schemas[schema]!.properties!;
+    const type = String(declared.type!['x-const']);
+    const { secret } = marksOf(type);
+    const isHidden = (name: string) => secret.has(name) || name === 'body' || /url$/.test(name);
+    compared = { type, columns, hidden: new Set(columns.filter(isHidden)) };
+    compared_by_type.set(schema, compared);
+  }
+  return compared;
+}
+
 const isEmpty = (value: unknown) =>
   value === null ||
   value === undefined ||
@@ -102,18 +130,18 @@ const MAX_ENTRIES = 100;
 
 /**
  * What was requested: everything where many records were changed or none is returned; otherwise,
- * with the `record` of the reply, only the fields that this has no column for.
+ * with the `columns` of the record in the reply, only the fields that it has no column for.
  */
 export function requestedChanges(
-  { body, params, operation }: Write,
-  record?: Fields,
+  { body, params, operation }: Pick<Write, 'body' | 'params' | 'operation'>,
+  columns?: ReadonlySet<string>,
 ): ChangedColumns {
   const schema = operation.body ?? operation.multipart;
   const declared = schema ? facets(schema).properties : {};
   const isShown = ([name, value]: [string, unknown]) =>
     name !== 'serializer' &&
     value !== undefined &&
-    (!record || (declared[name] !== undefined && !(name in record)));
+    (!columns || (declared[name] !== undefined && !columns.has(name)));
   const shown = (name: string, value: unknown) => {
     if (declared[name]?.['x-secret'] || /token$|secret|password|private_key/.test(name))
       return HIDDEN;

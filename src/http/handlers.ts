@@ -2,6 +2,7 @@ import type { operations } from '../generated/openapi';
 import type { OperationId } from '../contract';
 import type { Db } from '../db/tenant';
 import type { Caller } from './auth/caller';
+import type { DirectEntry } from './change-log';
 import type { Invitation } from './auth/invitations';
 import type { LeadOwner } from './auth/lead-tokens';
 import type { SellersEndpoint } from './auth/webhook-tokens';
@@ -70,6 +71,10 @@ export interface Call<Id extends OperationId> {
   db: Db;
 }
 
-export type Handler<Id extends OperationId> = (call: Call<Id>) => Promise<Success<Id>>;
+export interface Handler<Id extends OperationId> {
+  (call: Call<Id>): Promise<Success<Id>>;
+  /** The same in one statement where that is enough; undefined where it is not. */
+  direct?: (call: Call<Id>, entry: DirectEntry | undefined) => Promise<Success<Id> | undefined>;
+}
 /** The whole API: an operation without handler, or with one of another type, does not compile. */
 export type Handlers = { [Id in OperationId]: Handler<Id> };

@@ -44,7 +44,7 @@ export function moveQueryToBody(
   { operation, schema }: { operation: Operation; schema: Schema },
 ): Fields {
   const { body, query } = sent;
-  if (body !== undefined && !isObject(body)) return sent;
+  if (Object.keys(query).length === 0 || (body !== undefined && !isObject(body))) return sent;
   const columns = Object.keys(storedRecordOf(operation)?.columns ?? {});
   const names = new Set([...fieldNames(schema), ...columns]);
   const own_parameters = operation.parameters.filter(({ in: place }) => place === 'query');

@@ -2,7 +2,9 @@ import { moveCount } from '../db/counters';
 import type { Projection } from '../db/projection';
 import { lockRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
+import type { DirectEntry } from './change-log';
 import { requireUnchanged, requireVisible, show, unsaved, written } from './record';
+import { writeDirectly, type DirectWrite } from './write-directly';
 
 interface Request {
   db: Db;
@@ -22,6 +24,10 @@ interface Change extends OneRequest {
 interface Body<F> {
   body: F & { serializer?: string };
 }
+type DirectCall<Call> = Call & { body: { serializer?: string } };
+type Entry = DirectEntry | undefined;
+/** Undefined for a request that writes more. */
+type MayWrite = DirectWrite | undefined | Promise<DirectWrite | undefined>;
 /** What a reply has in addition to the record; called after the write. */
 type Extra = () => object;
 
@@ -42,6 +48,17 @@ export function recordHandlers<P extends Projection>(projection: P, clock: () =>
     /** The record that `create` would make of `row`, not stored. */
     unsaved: (call: Request, row: Record<string, unknown>) =>
       unsaved(optionsOf(resource, call), row),
+
+    /**
+     * `create` in one statement, where `write` is all that it does; undefined where it is not
+     * (write-directly.ts).
+     */
+    createDirectly: (call: DirectCall<Request>, entry: Entry, write: MayWrite) =>
+      createDirectly(resource, call, { entry, write }),
+
+    /** The same for an update. */
+    updateDirectly: (call: DirectCall<Change>, entry: Entry, write: MayWrite) =>
+      updateDirectly(resource, call, { entry, write }),
 
     /** `work` inserts the record and returns its id. */
     create: <F>(
@@ -91,6 +108,38 @@ const optionsOf = <P extends Projection>(
   { db, query }: Request,
   serializer = 'serializer' in query ? query.serializer : undefined,
 ) => ({ db, now: clock(), projection, serializer });
+
+interface Direct {
+  entry: Entry;
+  write: MayWrite;
+}
+
+async function createDirectly<P extends Projection>(
+  resource: Resource<P>,
+  call: DirectCall<Request>,
+  { entry, write: planned }: Direct,
+) {
+  const write = await planned;
+  if (!write) return undefined;
+  const options = optionsOf(resource, call, call.body.serializer);
+  const row = { ...write.row, ...writtenAt(options.now), created_at: options.now };
+  return writeDirectly(options, { ...write, row }, { entry });
+}
+
+async function updateDirectly<P extends Projection>(
+  resource: Resource<P>,
+  call: DirectCall<Change>,
+  { entry, write: planned }: Direct,
+) {
+  const write = await planned;
+  if (!write) return undefined;
+  const options = optionsOf(resource, call, call.body.serializer);
+  const row = { ...write.row, ...writtenAt(options.now) };
+  const { params, if_match } = call;
+  return writeDirectly(options, { ...write, row }, { reference: params.id, if_match, entry });
+}
+
+const writtenAt = (now: Date) => ({ user_updated_at: now, updated_at: now });
 
 /** Locks the record of a request. Throws 412 if the caller knew another state of it. */
 async function lock<P extends Projection>(

@@ -20,7 +20,7 @@ interface RecordEnvelope {
   errors: Record<never, never>;
   checksum: string;
 }
-type RecordReply<P extends Pick<Projection, 'singular'>, Extra = unknown> = Json<
+export type RecordReply<P extends Pick<Projection, 'singular'>, Extra = unknown> = Json<
   RecordEnvelope & { metadata: { root: string } } & { [R in P['singular']]: never } & Extra
 >;
 

@@ -18,3 +18,25 @@ export function pauseColumns(
     ? { paused_at: now, paused_by_user_id: caller.user_id }
     : { unpaused_at: now, paused_by_user_id: null };
 }
+
+/** The same as SQL over the record as it was (t) and what is written. */
+const COMPUTED = {
+  paused_at:
+    'CASE WHEN {row_paused}::boolean AND NOT t.paused THEN {now}::timestamptz ELSE t.paused_at END',
+  unpaused_at:
+    'CASE WHEN t.paused AND NOT {row_paused}::boolean THEN {now}::timestamptz ELSE t.unpaused_at END',
+  paused_by_user_id: `CASE
+    WHEN {row_paused}::boolean = t.paused THEN t.paused_by_user_id
+    WHEN {row_paused}::boolean THEN {row_paused_by_user_id}::bigint
+  END`,
+};
+
+/** The columns of a record that may be paused or unpaused, for one statement (db/write.ts). */
+export const pausing = (
+  { paused }: { paused?: boolean | undefined },
+  { user_id }: Caller,
+  row: Record<string, unknown>,
+) =>
+  paused === undefined
+    ? { row }
+    : { row: { ...row, paused_by_user_id: user_id }, computed: COMPUTED };

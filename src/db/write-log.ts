@@ -1,0 +1,101 @@
+import type { Field, Projection } from './projection';
+import { fieldSql, joinsFor, selectedFields } from './projection-sql';
+import type { RecordWrite } from './write';
+
+// The entry of the change log as a part of the statement that writes the record (db/write.ts).
+
+/**
+ * The columns among `compared` whose value depends on what is written. Every SQL of a projection
+ * names columns with their alias, so that its text says what it depends on.
+ */
+export function touchedFields(
+  projection: Projection,
+  { columns, computed = {}, parts = [] }: RecordWrite,
+  compared: readonly string[],
+): Field[] {
+  const own = [...columns, ...Object.keys(computed)].map((column) => `t\\.${column}`);
+  const others = parts.flatMap(({ alias, columns: of_part, computed: more = {} }) =>
+    [...of_part, ...Object.keys(more)].map((column) => `${alias}\\.${column}`),
+  );
+  const written = new RegExp(`\\b(?:${[...own, ...others].join('|')})\\b`);
+  return selectedFields(projection, { columns: compared }).filter((field) => {
+    const sql = fieldSql(projection, field, {});
+    return written.test(`${sql} ${joinsFor(projection, sql)}`);
+  });
+}
+
+/** Columns of the entry that are parameters, `entry_uuid` and so on, and their types. */
+const PARAMETERS = {
+  uuid: 'uuid',
+  created_at: 'timestamptz',
+  record_type: 'text',
+  action: 'text',
+  operation: 'text',
+  user_id: 'bigint',
+  user_email: 'text',
+  access_token_id: 'bigint',
+  credentials: 'text',
+  request_id: 'text',
+  client_request_id: 'text',
+  ip: 'text',
+} as const;
+
+/** SQL of the changes of columns as the inside of a JSON object, over rows that it names. */
+export interface ChangesSql {
+  changes: string;
+  from: string;
+}
+
+/**
+ * SQL that writes the entry of the record in the CTE `written`. The parameter `entry_requested` has
+ * changes that no column shows, as the inside of a JSON object, or is null.
+ */
+export function insertEntry({ changes, from }: ChangesSql): string {
+  const values = Object.entries(PARAMETERS).map(([name, type]) => `{entry_${name}}::${type}`);
+  return `INSERT INTO change_logs
+  (company_id, record_id, changes, ${Object.keys(PARAMETERS).join(', ')})
+SELECT w.company_id, w.id, ('{' || concat_ws(',', ${changes}, {entry_requested}::text) || '}')::json,
+  ${values.join(', ')}
+FROM written w${from}`;
+}
+
+/** The columns of a new record that have a value, of the record in the CTE `answer`. */
+export function newSql(compared: readonly string[]): ChangesSql {
+  const names = compared.map((name) => `'${name}'`).join(', ');
+  return {
+    changes: `(
+  SELECT string_agg('"' || e.key || '":{"from":null,"to":' || e.value || '}', ',')
+  FROM json_each(answer.record::json) e
+  WHERE e.key IN (${names}) AND e.value::text NOT IN ('null', '[]', '{}'))`,
+    from: ', answer',
+  };
+}
+
+interface Side {
+  projection: Projection;
+  /** The CTE with the row of the record. */
+  rows: string;
+}
+
+/** The fields that differ between two rows of a record. */
+export function changedSql(
+  fields: readonly Field[],
+  { before, after }: { before: Side; after: Side },
+): ChangesSql {
+  if (fields.length === 0) return { changes: 'NULL', from: '' };
+  const rowOf = ({ projection, rows }: Side) => {
+    const columns = fields.map((field, n) => `${jsonOf(fieldSql(projection, field, {}))} AS c${n}`);
+    const select = `SELECT ${columns.join(', ')}\nFROM ${rows} t\n`;
+    // OFFSET 0: otherwise an expression is computed wherever its column is used.
+    return `(${select}${joinsFor(projection, columns.join())}\nOFFSET 0)`;
+  };
+  const changes = fields.map(
+    ({ name }, n) => `CASE WHEN a.c${n} <> b.c${n}
+    THEN '"${name}":{"from":' || b.c${n} || ',"to":' || a.c${n} || '}' END`,
+  );
+  return { changes: changes.join(',\n  '), from: `, ${rowOf(before)} b, ${rowOf(after)} a` };
+}
+
+/** SQL of a column's JSON text. The type of a literal must be said. */
+const jsonOf = (sql: string) =>
+  `coalesce(to_json(${/^(?:'[^']*'|NULL)$/.test(sql) ? `${sql}::text` : sql})::text, 'null')`;

@@ -1,0 +1,167 @@
+import type { OperationId } from '../contract';
+import type { Projection } from '../db/projection';
+import { selectedFields, selectionKey } from '../db/projection-sql';
+import { identify, type Reference } from '../db/references';
+import { retryOnDeadlock } from '../db/transaction';
+import { uuidv7 } from '../db/uuid';
+import { writeTemplate, type RecordWrite, type WriteShape } from '../db/write';
+import { touchedFields } from '../db/write-log';
+import { comparedColumns } from './changed-columns';
+import type { DirectEntry } from './change-log';
+import { sqlStateOf } from './database-errors';
+import type { Call, Handler } from './handlers';
+import { isExternal, isGrid, recordReply, type RecordOptions, type RecordReply } from './record';
+
+// Writes of one record in one statement (db/write.ts). Whatever is not as simple as that is left to
+// the handler in its transaction: records and rights of limited callers, values that are refused,
+// rows that others are writing.
+
+/** All that a request writes. */
+export interface DirectWrite {
+  /** Columns of the record's own row, as the driver takes them: JSON as text. */
+  row: Record<string, unknown>;
+  /** Columns as SQL over the row t as it was, with `{row_name}` for what `row` has. */
+  computed?: Readonly<Record<string, string>>;
+  parts?: readonly DirectPart[];
+}
+
+/** A row of another table; see Part in db/write.ts. */
+interface DirectPart {
+  alias: string;
+  table: string;
+  owner: string;
+  row: Record<string, unknown>;
+  computed?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A handler that first tries to do a request in one statement. `direct` returns undefined, and has
+ * changed nothing, where the request needs more than that.
+ */
+export const directly = <Id extends OperationId>(
+  handler: (call: Call<Id>) => ReturnType<Handler<Id>>,
+  direct: NonNullable<Handler<Id>['direct']>,
+): Handler<Id> => Object.assign(handler, { direct });
+
+/** The fields of a body: all but what only says how to answer. */
+export const fieldsIn = <Body extends { serializer?: unknown }>(
+  body: Body,
+): Omit<Body, 'serializer'> => {
+  const { serializer, ...fields } = body;
+  void serializer;
+  return fields;
+};
+
+interface Request {
+  /** The record to update; absent for a new one. */
+  reference?: Reference;
+  if_match?: string | undefined;
+  entry: DirectEntry | undefined;
+}
+
+/** Writes a record and returns the reply; undefined, and nothing is changed, if that needs more. */
+export async function writeDirectly<P extends Projection>(
+  options: RecordOptions<P>,
+  { row, computed, parts = [] }: DirectWrite,
+  { reference, if_match, entry }: Request,
+): Promise<RecordReply<P> | undefined> {
+  const { db, now, projection, serializer } = options;
+  const named = reference === undefined ? undefined : identify(reference);
+  const is_new = reference === undefined;
+  if (db.accessScope || isExternal(serializer)) return undefined;
+  // The log of a new record has the columns that were asked for.
+  if (is_new ? isGrid(serializer) : !named) return undefined;
+  const selection = { grid: isGrid(serializer) };
+  const own = is_new ? { uuid: uuidv7(now.getTime()), ...row } : row;
+  const write: RecordWrite = {
+    columns: assigned(own, computed),
+    ...(computed && { computed }),
+    parts: parts.map(({ row: of_part, ...part }) => ({
+      ...part,
+      columns: assigned(of_part, part.computed),
+    })),
+  };
+  const log = entry && logOf(projection, write, { is_new, selection });
+  if (log === null) return undefined;
+  const guarded = if_match !== undefined && if_match !== '*';
+  const shape: WriteShape = {
+    ...write,
+    selection,
+    guarded,
+    ...(named && { key: named.key }),
+    ...(log && { compared: log.compared }),
+  };
+  const values = {
+    company_id: db.company_id,
+    now: now.toISOString(),
+    ...prefixed('row', own),
+    ...Object.assign({}, ...parts.map((part) => prefixed(part.alias, part.row))),
+    ...(named && { [named.key]: named.value }),
+    if_match,
+    ...(log && entry.valuesFor(log.type, log.shown)),
+  };
+  const record = await run(() => db.query(writeTemplate(projection, shape)(values)));
+  return record === undefined
+    ? undefined
+    : recordReply(projection, record, is_new ? { status: 201 } : {});
+}
+
+/** The columns that are taken from a row as they are. */
+const assigned = (row: object, computed: object = {}): string[] =>
+  Object.entries(row).flatMap(([name, value]) =>
+    value === undefined || name in computed ? [] : name,
+  );
+
+const prefixed = (prefix: string, row: object) =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      `${prefix}_${name}`,
+      value instanceof Date ? value.toISOString() : value,
+    ]),
+  );
+
+interface Log {
+  type: string;
+  compared: readonly string[];
+  /** The columns of the reply. */
+  shown: ReadonlySet<string>;
+}
+
+const logs = new Map<string, Log | null>();
+const MAX_LOGS = 1_000;
+
+/** What the log compares; null if a value may change that it must not show as it is. */
+function logOf(
+  projection: Projection,
+  write: RecordWrite,
+  { is_new, selection }: { is_new: boolean; selection: { grid: boolean } },
+): Log | null {
+  const parts = (write.parts ?? []).map(({ table, columns }) => [table, ...columns].join());
+  const own = [...write.columns, ...Object.keys(write.computed ?? {})].join();
+  const key = [selectionKey(projection, selection), is_new, own, ...parts].join('|');
+  let log = logs.get(key);
+  if (log === undefined) {
+    const { type, columns, hidden } = comparedColumns(projection);
+    const touched = touchedFields(projection, write, columns);
+    const is_hidden = is_new ? hidden.size > 0 : touched.some(({ name }) => hidden.has(name));
+    const shown = new Set(selectedFields(projection, selection).map(({ name }) => name));
+    log = is_hidden ? null : { type, compared: columns, shown };
+    if (logs.size >= MAX_LOGS) logs.clear();
+    logs.set(key, log);
+  }
+  return log;
+}
+
+/** Of a unique and of a foreign key. */
+const VIOLATED = new Set(['23505', '23503']);
+
+/** Runs the statement, and leaves what a key refuses to the transaction, which says which field. */
+async function run(query: () => Promise<{ record: string }[]>): Promise<string | undefined> {
+  try {
+    const [written] = await retryOnDeadlock(query);
+    return written?.record;
+  } catch (error) {
+    if (VIOLATED.has(sqlStateOf(error) ?? '')) return undefined;
+    throw error;
+  }
+}
