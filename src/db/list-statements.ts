@@ -65,12 +65,16 @@ LEFT JOIN LATERAL (
  */
 export function keysTemplate(projection: Projection, shape: ListShape): Template {
   return cached(`keys|${shapeKey(projection, shape)}`, () => {
-    const finds_first = shape.total === 'counted' && isFoundFirst(shape);
-    const sql = finds_first
-      ? foundSql(projection, shape)
-      : keysSql(projection, shape, totalSql(projection, shape));
-    return template(sql, { prepared: false, search: true });
+    return template(keysTextOf(projection, shape), { prepared: false, search: true });
   });
+}
+
+function keysTextOf(projection: Projection, shape: ListShape): string {
+  if (isFoundFirst(shape)) {
+    if (shape.total === 'counted') return foundSql(projection, shape);
+    if (shape.sort === 'id') return sortedSql(projection, shape);
+  }
+  return keysSql(projection, shape, totalSql(projection, shape));
 }
 
 /** A statement that returns the whole list, one SQL column for each column, for COPY. */
@@ -199,6 +203,18 @@ SELECT c.total, NULL AS key, p.id::text AS id
 FROM (SELECT count(*)::text AS total FROM found) c
 LEFT JOIN LATERAL (
   SELECT t.id FROM found t ${cursor} ORDER BY t.id ${directionOf(shape)} ${limitSql(shape)}
+) p ON true`;
+}
+
+/** The same in the order of ids, where another SQL gives the total. OFFSET 0 makes it find first. */
+function sortedSql(projection: Projection, shape: ListShape): string {
+  const cursor = shape.after ? `WHERE ${keysetSql(shape)}` : '';
+  return `SELECT c.total, NULL AS key, p.id::text AS id
+FROM (SELECT (${totalSql(projection, shape)})::text AS total) c
+LEFT JOIN LATERAL (
+  SELECT t.id FROM (
+    SELECT t.id FROM ${matchingSql(projection, shape.conditions)} OFFSET 0
+  ) t ${cursor} ORDER BY t.id ${directionOf(shape)} ${limitSql(shape)}
 ) p ON true`;
 }
 

@@ -13,7 +13,7 @@ import { findOwner } from './lead-owner';
 import { logEarlier, numberOf, submitByToken } from './submit-by-token';
 import { mayUnblock, submitLead, type SubmittedLead } from './submit-lead';
 import { updateContactOfLead, updateLead } from './update-lead';
-import { type SortKey } from '../db/list-statements';
+import { cachedCount, type SortKey } from '../db/list-statements';
 
 // Leads: people to call, text and mail. A submission makes a lead or updates the live one of its
 // number (submit-lead.ts). Locks: the contact, the lead, numbers.
@@ -45,12 +45,15 @@ const HAS_OPTED_OUT = `EXISTS (
     AND (x.everywhere OR x.offer_id = t.offer_id OR x.schedule_id = t.schedule_id)
 )`;
 
+const with_next_action = cachedCount('leads/has_next_action');
+
 const FILTERS: Filters = {
   status: 't.status = {status}',
   number: 't.caller_number = {number}::bigint',
   email: 't.email = {email}',
   has_next_action: {
     cases: { true: `${NEXT_ACTION_AT} IS NOT NULL`, false: `${NEXT_ACTION_AT} IS NULL` },
+    totals: { true: with_next_action, false: `${cachedCount('leads')} - ${with_next_action}` },
   },
   buyer_converted: { cases: { true: 't.buyer_converted', false: 'NOT t.buyer_converted' } },
   opt_out: { cases: { true: HAS_OPTED_OUT, false: `NOT ${HAS_OPTED_OUT}` } },
