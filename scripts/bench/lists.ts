@@ -60,11 +60,7 @@ export async function measureLists(world: BenchWorld, lists: Lists): Promise<Row
   return report;
 }
 
-async function measure(
-  world: BenchWorld,
-  { port, resource }: Lists,
-  search: string,
-): Promise<Row> {
+async function measure(world: BenchWorld, { port, resource }: Lists, search: string): Promise<Row> {
   await quiet(world);
   const url = `http://127.0.0.1:${port}/api/v1/${resource}?${search}`;
   const headers = { Authorization: `Basic ${Buffer.from(world.auth).toString('base64')}` };

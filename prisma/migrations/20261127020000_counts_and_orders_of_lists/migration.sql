@@ -7,6 +7,7 @@ CREATE TABLE call_changes (
   CONSTRAINT call_changes_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies (id)
 );
 CREATE INDEX call_changes_company_id_xid_idx ON call_changes (company_id, xid);
+CREATE STATISTICS calls_chunks ON (id / 8192) FROM calls;
 
 -- Every order of leads, whether the sort key can be null or not.
 CREATE INDEX leads_company_id_updated_at_id_idx ON leads (company_id, updated_at, id)
