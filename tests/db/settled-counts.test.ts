@@ -255,28 +255,31 @@ class Writer {
   }
 }
 
-test.each([1, 2, 3, 4])('equals counting, after any writes, in two processes (%d)', async (seed) => {
-  const random = randomOf(seed);
-  const processes = [new SettledCounts(), new SettledCounts()];
-  const ids: number[] = [];
-  for (let chunk = 0; chunk < 6; chunk++) {
-    ids.push(chunk * CHUNK + 6_000);
-    await addUnseen(ids.at(-1)!);
-  }
-  const taken = new Set<number>();
-  const clients = [await connect(), await connect(), await connect()];
-  const writers = clients.map((client) => new Writer(client, random, taken));
-  const furthest = new Set<number>();
-  for (let step = 0; step < 150; step++) {
-    await writers[random(3)]!.step(ids);
-    const condition = CONDITIONS[random(CONDITIONS.length)]!;
-    const { total, from } = await count(processes[random(2)]!, condition);
-    expect([step, condition[0], total]).toEqual([step, condition[0], await counted(condition)]);
-    furthest.add(from);
-  }
-  expect(furthest.size).toBeGreaterThan(1);
-  for (const writer of writers) await writer.end();
-  for (const condition of CONDITIONS)
-    for (const counts of processes)
-      expect((await count(counts, condition)).total).toBe(await counted(condition));
-});
+test.each([1, 2, 3, 4])(
+  'equals counting, after any writes, in two processes (%d)',
+  async (seed) => {
+    const random = randomOf(seed);
+    const processes = [new SettledCounts(), new SettledCounts()];
+    const ids: number[] = [];
+    for (let chunk = 0; chunk < 6; chunk++) {
+      ids.push(chunk * CHUNK + 6_000);
+      await addUnseen(ids.at(-1)!);
+    }
+    const taken = new Set<number>();
+    const clients = [await connect(), await connect(), await connect()];
+    const writers = clients.map((client) => new Writer(client, random, taken));
+    const furthest = new Set<number>();
+    for (let step = 0; step < 150; step++) {
+      await writers[random(3)]!.step(ids);
+      const condition = CONDITIONS[random(CONDITIONS.length)]!;
+      const { total, from } = await count(processes[random(2)]!, condition);
+      expect([step, condition[0], total]).toEqual([step, condition[0], await counted(condition)]);
+      furthest.add(from);
+    }
+    expect(furthest.size).toBeGreaterThan(1);
+    for (const writer of writers) await writer.end();
+    for (const condition of CONDITIONS)
+      for (const counts of processes)
+        expect((await count(counts, condition)).total).toBe(await counted(condition));
+  },
+);

@@ -22,6 +22,9 @@ CREATE INDEX leads_company_id_email_id_idx ON leads (company_id, email, id)
 CREATE INDEX leads_next_action_idx ON leads (
   company_id, (CASE WHEN due_at IS NOT NULL THEN coalesce(callback_at, next_action_at) END), id
 ) INCLUDE (due_at, callback_at, next_action_at) WHERE deleted_at IS NULL;
+CREATE STATISTICS leads_next_action ON (
+  CASE WHEN due_at IS NOT NULL THEN coalesce(callback_at, next_action_at) END
+) FROM leads;
 
 INSERT INTO record_counts (company_id, resource, slot, n)
 SELECT company_id, 'leads/has_next_action', 0, count(*)
