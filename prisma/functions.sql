@@ -349,6 +349,57 @@ CREATE CONSTRAINT TRIGGER call_counts_on_delete
   AFTER DELETE ON calls
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_call_kinds();
 
+-- A call that was created some minutes ago has settled: what is then written of it, and can be seen
+-- by a filter of calls, is recorded with its transaction, so that counts of other chunks of ids stay
+-- right (db/settled-counts.ts). The last writer of a row is the last to commit. What begins and
+-- soon ends, as nearly every call does, does not get here.
+CREATE OR REPLACE FUNCTION record_settled_call() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO call_changes (company_id, chunk, slot, xid)
+    SELECT x.company_id, x.id / 8192, pg_backend_pid() % 16, pg_current_xact_id()
+    FROM (VALUES (OLD.company_id, OLD.id), (NEW.company_id, NEW.id)) AS x (company_id, id)
+    -- The company is gone where it is deleted.
+    JOIN companies c ON c.id = x.company_id
+    GROUP BY 1, 2
+    ORDER BY 1, 2
+    ON CONFLICT (company_id, chunk, slot) DO UPDATE SET xid = excluded.xid;
+  RETURN NULL;
+END $$;
+
+DROP TRIGGER IF EXISTS settled_call_on_insert ON calls;
+CREATE CONSTRAINT TRIGGER settled_call_on_insert
+  AFTER INSERT ON calls
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.created_at < clock_timestamp() - interval '10 minutes')
+  EXECUTE FUNCTION record_settled_call();
+
+DROP TRIGGER IF EXISTS settled_call_on_update ON calls;
+CREATE CONSTRAINT TRIGGER settled_call_on_update
+  AFTER UPDATE ON calls
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (
+    least(OLD.created_at, NEW.created_at) < clock_timestamp() - interval '10 minutes'
+    AND (
+      OLD.id, OLD.deleted_at, OLD.created_at, OLD.ended_at, OLD.caller_number, OLD.status,
+      OLD.direction, OLD.buyer_converted, OLD.traffic_source_converted, OLD.recording_url,
+      OLD.offer_id, OLD.buyer_id, OLD.traffic_source_id, OLD.schedule_id, OLD.number_id,
+      OLD.lead_id, OLD.token_values
+    ) IS DISTINCT FROM (
+      NEW.id, NEW.deleted_at, NEW.created_at, NEW.ended_at, NEW.caller_number, NEW.status,
+      NEW.direction, NEW.buyer_converted, NEW.traffic_source_converted, NEW.recording_url,
+      NEW.offer_id, NEW.buyer_id, NEW.traffic_source_id, NEW.schedule_id, NEW.number_id,
+      NEW.lead_id, NEW.token_values
+    )
+  )
+  EXECUTE FUNCTION record_settled_call();
+
+DROP TRIGGER IF EXISTS settled_call_on_delete ON calls;
+CREATE CONSTRAINT TRIGGER settled_call_on_delete
+  AFTER DELETE ON calls
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (OLD.created_at < clock_timestamp() - interval '10 minutes')
+  EXECUTE FUNCTION record_settled_call();
+
 -- Keeps how many calls a traffic source has sent, and when the last one came.
 CREATE OR REPLACE FUNCTION count_traffic_source_calls() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -400,6 +451,78 @@ CREATE CONSTRAINT TRIGGER traffic_source_calls_on_delete
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
   WHEN (OLD.traffic_source_id IS NOT NULL)
   EXECUTE FUNCTION count_traffic_source_calls();
+
+-- ---------------------------------------------------------------------------------------------
+-- How many leads have a next action
+-- ---------------------------------------------------------------------------------------------
+
+-- Leads are submitted in batches, which count once for all of their leads. Later, a lead counts when
+-- its last action was done, or when it goes on after that.
+CREATE OR REPLACE FUNCTION count_new_next_actions() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO record_counts (company_id, resource, slot, n)
+    SELECT company_id, 'leads/has_next_action', pg_backend_pid() % 64, count(*)
+    FROM new_leads
+    WHERE due_at IS NOT NULL
+      AND coalesce(callback_at, next_action_at) IS NOT NULL
+      AND deleted_at IS NULL
+    GROUP BY company_id
+    ORDER BY company_id
+    ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n;
+  RETURN NULL;
+END $$;
+
+DROP TRIGGER IF EXISTS next_actions_on_insert ON leads;
+CREATE TRIGGER next_actions_on_insert
+  AFTER INSERT ON leads REFERENCING NEW TABLE AS new_leads
+  FOR EACH STATEMENT EXECUTE FUNCTION count_new_next_actions();
+
+CREATE OR REPLACE FUNCTION count_next_action() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO record_counts (company_id, resource, slot, n)
+    SELECT x.company_id, 'leads/has_next_action', pg_backend_pid() % 64, sum(x.n)
+    FROM (
+      SELECT OLD.company_id AS company_id, -1 AS n
+      WHERE OLD.due_at IS NOT NULL
+        AND coalesce(OLD.callback_at, OLD.next_action_at) IS NOT NULL
+        AND OLD.deleted_at IS NULL
+      UNION ALL
+      SELECT NEW.company_id, 1
+      WHERE NEW.due_at IS NOT NULL
+        AND coalesce(NEW.callback_at, NEW.next_action_at) IS NOT NULL
+        AND NEW.deleted_at IS NULL
+    ) x
+    -- The company is gone where it is deleted.
+    JOIN companies c ON c.id = x.company_id
+    GROUP BY x.company_id
+    ORDER BY x.company_id
+    ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n;
+  RETURN NULL;
+END $$;
+
+DROP TRIGGER IF EXISTS next_actions_on_update ON leads;
+CREATE CONSTRAINT TRIGGER next_actions_on_update
+  AFTER UPDATE ON leads
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (
+    (
+      OLD.due_at IS NOT NULL
+      AND coalesce(OLD.callback_at, OLD.next_action_at) IS NOT NULL
+      AND OLD.deleted_at IS NULL
+    ) <> (
+      NEW.due_at IS NOT NULL
+      AND coalesce(NEW.callback_at, NEW.next_action_at) IS NOT NULL
+      AND NEW.deleted_at IS NULL
+    )
+  )
+  EXECUTE FUNCTION count_next_action();
+
+DROP TRIGGER IF EXISTS next_actions_on_delete ON leads;
+CREATE CONSTRAINT TRIGGER next_actions_on_delete
+  AFTER DELETE ON leads
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (OLD.due_at IS NOT NULL)
+  EXECUTE FUNCTION count_next_action();
 
 -- ---------------------------------------------------------------------------------------------
 -- What calls cost

@@ -505,3 +505,21 @@ CREATE INDEX change_logs_fulltext_idx ON change_logs USING gin (
 -- Calls are filtered by the values of their tokens with the operator @>.
 CREATE INDEX calls_token_values_idx
   ON calls USING gin (company_id, token_values jsonb_path_ops) WHERE deleted_at IS NULL;
+
+-- Which chunks of calls were written since a snapshot.
+CREATE INDEX call_changes_company_id_xid_idx ON call_changes (company_id, xid);
+
+-- When the next action of leads is due (NEXT_ACTION_AT of leads/columns.ts). With the columns that
+-- it is made of, leads are counted in the index alone.
+CREATE INDEX leads_next_action_idx ON leads (
+  company_id, (CASE WHEN due_at IS NOT NULL THEN coalesce(callback_at, next_action_at) END), id
+) INCLUDE (due_at, callback_at, next_action_at) WHERE deleted_at IS NULL;
+
+-- How many chunks there are: without it, the planner takes each call for a chunk of its own, and does
+-- not count in parallel.
+CREATE STATISTICS calls_chunks ON (id / 8192) FROM calls;
+
+-- How many leads have a next action: the planner does not know it from the index alone.
+CREATE STATISTICS leads_next_action ON (
+  CASE WHEN due_at IS NOT NULL THEN coalesce(callback_at, next_action_at) END
+) FROM leads;

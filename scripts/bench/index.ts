@@ -7,6 +7,7 @@ import { benchEngine } from './engine';
 import { benchEngineTick } from './engine-tick';
 import { benchLookup } from './import-lookup';
 import { benchImports } from './imports';
+import { benchLeadLists } from './lead-lists';
 import { benchLeads } from './leads';
 import { benchRequests } from './requests';
 import { benchTeams } from './teams';
@@ -15,8 +16,9 @@ import { startDatabase } from './world';
 
 // npm run bench [-- --seconds N] [--rounds N] [--sizes 10000,1000000] [--only BENCH]
 //
-// BENCH is requests, imports, lookup, leads, engine, engine-tick, calls, decisions, teams,
-// deliveries or part of the name of a request. All contenders take turns in one run because
+// BENCH is requests, imports, lookup, leads, engine, engine-tick, calls, lead-lists, decisions,
+// teams, deliveries or part of the name of a request. All contenders take turns in one run because
+
 // machines are noisy: medians and ratios count, not single figures.
 
 type Bench = (server: EmbeddedDatabase) => Promise<unknown>;
@@ -27,6 +29,7 @@ const BENCHES: Record<string, Bench> = {
   engine: benchEngine,
   'engine-tick': benchEngineTick,
   calls: benchCalls,
+  'lead-lists': benchLeadLists,
   decisions: benchDecisions,
   teams: benchTeams,
   deliveries: benchDeliveries,
@@ -38,6 +41,7 @@ const ALL: Bench[] = [
   benchEngine,
   benchEngineTick,
   benchCalls,
+  benchLeadLists,
   benchDecisions,
   benchTeams,
   benchDeliveries,

@@ -80,6 +80,7 @@ export const callProjection = {
     h: 'LEFT JOIN schedules h ON h.company_id = t.company_id AND h.id = t.schedule_id',
   },
   fulltext: FULLTEXT,
+  settles: true,
   columns: {
     ...commonColumns('calls'),
     type: `'Call'`,

@@ -63,6 +63,8 @@ export const poolFor = ({ kind }: BoundStatement): PoolName => {
 const UTC = '-c timezone=UTC';
 const PLAN_ONCE = '-c plan_cache_mode=force_generic_plan';
 const FAIL_ON_LOCKS = '-c lock_timeout=250ms';
+/** With less, an index of many rows finds pages instead of rows, and each row there is read again. */
+const SEARCH_MEMORY = '-c work_mem=32MB';
 /** A long statement ends soon after its process, and does not keep its locks. */
 const CHECK_CONNECTION = '-c client_connection_check_interval=2s';
 
@@ -121,7 +123,12 @@ function openPools(url: string, pool_size: number, timeout_ms: number) {
   return {
     pool: new TransactionPool({ ...usual, max }),
     prepared: new Pool({ ...planned, max }),
-    searches: new Pool({ ...usual, max, statement_timeout: searchTimeout(timeout_ms) }),
+    searches: new Pool({
+      ...usual,
+      options: `${UTC} ${SEARCH_MEMORY}`,
+      max,
+      statement_timeout: searchTimeout(timeout_ms),
+    }),
     routing: new Pool({ ...planned, max }),
     credentials: new Pool({ ...planned, max: 2 }),
     batched: new Pool({

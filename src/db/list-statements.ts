@@ -65,12 +65,16 @@ LEFT JOIN LATERAL (
  */
 export function keysTemplate(projection: Projection, shape: ListShape): Template {
   return cached(`keys|${shapeKey(projection, shape)}`, () => {
-    const finds_first = shape.total === 'counted' && isFoundFirst(shape);
-    const sql = finds_first
-      ? foundSql(projection, shape)
-      : keysSql(projection, shape, totalSql(projection, shape));
-    return template(sql, { prepared: false, search: true });
+    return template(keysTextOf(projection, shape), { prepared: false, search: true });
   });
+}
+
+function keysTextOf(projection: Projection, shape: ListShape): string {
+  if (isFoundFirst(shape)) {
+    if (shape.total === 'counted') return foundSql(projection, shape);
+    if (shape.sort === 'id') return sortedSql(projection, shape);
+  }
+  return keysSql(projection, shape, totalSql(projection, shape));
 }
 
 /** A statement that returns the whole list, one SQL column for each column, for COPY. */
@@ -114,15 +118,19 @@ export const cachedCount = (resource: string): string =>
 /**
  * Whether finding the rows is most of the work: for a text search, for a limited caller who sees
  * few of many, and for a period, whose rows have neighbouring ids, so that walking along the ids
- * would pass everything before it.
+ * would pass everything before it. Rows of a period are found in the order of its time.
  */
-export const isFoundFirst = ({ conditions }: Pick<ListShape, 'conditions'>): boolean =>
-  conditions.some(
-    (condition) =>
-      isRare(condition) ||
-      condition.includes('{fulltext}') ||
-      /\bt\.(created|ended)_at [<>]/.test(condition),
-  );
+export const isFoundFirst = ({ conditions, sort }: Pick<ListShape, 'conditions' | 'sort'>) =>
+  conditions.some((condition) => isRare(condition) || condition.includes('{fulltext}')) ||
+  conditions.some((condition) => isOfPeriod(condition, conditions) && !isBySort(condition, sort));
+
+/** A period of creation or end; one of another time only with both ends, as it has few rows then. */
+const isOfPeriod = (condition: string, conditions: readonly string[]): boolean =>
+  /\bt\.(created|ended)_at [<>]/.test(condition) ||
+  (condition.includes('_at_from}') && conditions.some((other) => other.includes('_at_to}')));
+
+const isBySort = (condition: string, sort: SortKey | 'id'): boolean =>
+  sort !== 'id' && condition.startsWith(sort.sql);
 
 const living = ({ everlasting }: Projection) => [
   't.company_id = {company_id}',
@@ -132,21 +140,26 @@ const living = ({ everlasting }: Projection) => [
 /** The rows of a page with the alias t, as they stand in FROM, and their order outside of it. */
 function pageSql(projection: Projection, shape: ListShape): { rows: string; order: string } {
   const { sort, conditions, after } = shape;
-  const cursor = after ? [keysetSql(shape)] : [];
-  const where = [...living(projection), ...conditions, ...cursor].join(' AND ');
+  const cursor = after ? keysetParts(shape) : [];
+  const before = [...living(projection), ...conditions];
+  const where = [...before, ...cursor].join(' AND ');
   const direction = directionOf(shape);
   const order = (key?: string) =>
     key ? `${key} ${direction}, t.id ${direction}` : `t.id ${direction}`;
   const key = sort === 'id' ? undefined : sort.sql;
   const select = key ? `t.*, ${key} AS sort_key` : 't.*';
   const joins = joinsFor(projection, `${key ?? ''} ${where}`);
-  return {
-    rows: `(
+  const rowsWhere = (which: string) => `(
   SELECT ${select} FROM ${projection.plural} t ${joins}
-  WHERE ${where} ORDER BY ${order(key)} ${limitSql(shape)}
-) t`,
-    order: order(key && 't.sort_key'),
-  };
+  WHERE ${which} ORDER BY ${order(key)} ${limitSql(shape)}
+)`;
+  const outer = order(key && 't.sort_key');
+  const parts = cursor.map((further) => rowsWhere([...before, further].join(' AND ')));
+  const rows =
+    parts.length < 2
+      ? `${parts[0] ?? rowsWhere(before.join(' AND '))} t`
+      : `(SELECT * FROM (${parts.join(' UNION ALL ')}) t ORDER BY ${outer} ${limitSql(shape)}) t`;
+  return { rows, order: outer };
 }
 
 const directionOf = ({ descending }: ListShape) => (descending ? 'DESC' : 'ASC');
@@ -157,19 +170,21 @@ function limitSql({ limit, offset }: ListShape): string {
   return offset ? `LIMIT ${limit} OFFSET ${offset}` : `LIMIT ${limit}`;
 }
 
-/** The rows after the cursor. PostgreSQL sorts nulls last ascending and first descending. */
-function keysetSql({ sort, descending, after }: ListShape): string {
+/**
+ * The rows after the cursor, in up to two parts, each of which an index has in their order.
+ * PostgreSQL sorts nulls last ascending and first descending.
+ */
+function keysetParts({ sort, descending, after }: ListShape): string[] {
   const beyond = descending ? '<' : '>';
   const next = `t.id ${beyond} {after_id}::bigint`;
-  if (sort === 'id') return next;
+  if (sort === 'id') return [next];
   if (after === 'null') {
-    return descending
-      ? `(${sort.sql} IS NOT NULL OR ${next})`
-      : `(${sort.sql} IS NULL AND ${next})`;
+    const nulls = `${sort.sql} IS NULL AND ${next}`;
+    return descending ? [nulls, `${sort.sql} IS NOT NULL`] : [nulls];
   }
   const cursor = `({after_key}::${sort.type}, {after_id}::bigint)`;
   const further = `(${sort.sql}, t.id) ${beyond} ${cursor}`;
-  return sort.nullable && !descending ? `(${further} OR ${sort.sql} IS NULL)` : further;
+  return sort.nullable && !descending ? [further, `${sort.sql} IS NULL`] : [further];
 }
 
 const sortKeySql = ({ sort }: ListShape): string => (sort === 'id' ? 'NULL' : 't.sort_key::text');
@@ -193,12 +208,24 @@ function foundSql(projection: Projection, shape: ListShape): string {
     const among = { ...shape, conditions: ['t.id IN (SELECT id FROM found)'] };
     return `${found}\n${keysSql(projection, among, 'SELECT count(*) FROM found')}`;
   }
-  const cursor = shape.after ? `WHERE ${keysetSql(shape)}` : '';
+  const cursor = shape.after ? `WHERE ${keysetParts(shape)[0]}` : '';
   return `${found}
 SELECT c.total, NULL AS key, p.id::text AS id
 FROM (SELECT count(*)::text AS total FROM found) c
 LEFT JOIN LATERAL (
   SELECT t.id FROM found t ${cursor} ORDER BY t.id ${directionOf(shape)} ${limitSql(shape)}
+) p ON true`;
+}
+
+/** The same in the order of ids, where another SQL gives the total. OFFSET 0 makes it find first. */
+function sortedSql(projection: Projection, shape: ListShape): string {
+  const cursor = shape.after ? `WHERE ${keysetParts(shape)[0]}` : '';
+  return `SELECT c.total, NULL AS key, p.id::text AS id
+FROM (SELECT (${totalSql(projection, shape)})::text AS total) c
+LEFT JOIN LATERAL (
+  SELECT t.id FROM (
+    SELECT t.id FROM ${matchingSql(projection, shape.conditions)} OFFSET 0
+  ) t ${cursor} ORDER BY t.id ${directionOf(shape)} ${limitSql(shape)}
 ) p ON true`;
 }
 

@@ -36,6 +36,12 @@ export interface Projection<
    * maintained in record_counts where this is `counted`.
    */
   everlasting?: true | 'counted';
+  /**
+   * Set where a trigger records what later writes of a row change that a filter can see, so that
+   * counts of most rows can be remembered (db/settled-counts.ts). All filters are about the row
+   * alone.
+   */
+  settles?: true;
 }
 
 /** A column of a resource, as the contract declares it. */

@@ -96,11 +96,14 @@ export async function page<P extends Projection>(
   const unknown_columns = unknownColumns(options.projection, query.columns);
   return pageReply(options.projection.plural, query, {
     records: shown.map(({ record }) => record!),
-    total_count: Number(rows[0]?.total),
+    total_count: totalOf(plan, rows),
     next_cursor: has_next ? Number(shown.at(-1)!.id) : END,
     ...(unknown_columns.length > 0 && { unknown_columns }),
   });
 }
+
+const totalOf = ({ settled }: Plan, [row]: Row[]): number =>
+  settled ? settled.read(row!.total!) : Number(row?.total);
 
 /** Throws 422 for ids of which none names a record: an empty list would not say so. */
 async function requireNamed(

@@ -6,11 +6,15 @@ import type { ListOptions, ListQuery } from './list';
 import { isExternal, isGrid } from './record';
 import { sideCondition } from '../db/access-scope';
 import { type ListShape, type SortKey } from '../db/list-statements';
+import { settledCounts, type SettledCount } from '../db/settled-counts';
+import type { Db } from '../db/tenant';
 
 /** The statement of a list: its shape, which is cached, and its parameters. */
 export interface Plan {
   shape: ListShape;
   values: Record<string, unknown>;
+  /** Reads the total, where the statement answers more than the number. */
+  settled?: SettledCount | undefined;
 }
 
 /** What a list reads: which records, in which order, from where, and with which columns. */
@@ -25,6 +29,8 @@ export async function planList(
   const zone = query.time_zone === undefined ? undefined : ianaName(query.time_zone);
   const is_csv = query.format === 'csv';
   const has_total = query.root !== false && !is_csv;
+  const settled =
+    has_total && !total ? settledCount(db, projection, { conditions, values }) : undefined;
   const shape: ListShape = {
     columns: knownColumns(query, projection),
     grid: isGrid(query.serializer),
@@ -36,10 +42,29 @@ export async function planList(
     descending: query.order_dir === 'desc',
     ...(!is_csv && limitsOf(query)),
     after: after && (after.key === null ? 'null' : 'value'),
-    total: has_total ? (total ?? 'counted') : 'none',
+    total: has_total ? (total ?? settled ?? 'counted') : 'none',
   };
-  const common = { company_id: db.company_id, now: now.toISOString(), zone };
-  return { shape, values: { ...common, after_key: after?.key, after_id: after?.id, ...values } };
+  const common = { company_id: db.company_id, now: now.toISOString(), zone, ...settled?.values };
+  return {
+    shape,
+    values: { ...common, after_key: after?.key, after_id: after?.id, ...values },
+    settled,
+  };
+}
+
+/**
+ * The count of a filtered list that is remembered in part. Not of a text, which is seldom searched
+ * twice, nor in a transaction, which sees its own rows.
+ */
+function settledCount(
+  db: Db,
+  projection: Projection,
+  { conditions, values }: Pick<ListShape, 'conditions'> & { values: Record<string, unknown> },
+): SettledCount | undefined {
+  const is_repeated = !('ids' in values || 'fulltext' in values);
+  if (!projection.settles || db.accessScope || !db.batched || !is_repeated) return undefined;
+  const key = JSON.stringify([db.key, conditions, values]);
+  return settledCounts.of(projection, conditions, key);
 }
 
 /** The order of a list. A limited caller's order is that of what this caller may read. */

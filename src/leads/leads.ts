@@ -13,7 +13,7 @@ import { findOwner } from './lead-owner';
 import { logEarlier, numberOf, submitByToken } from './submit-by-token';
 import { mayUnblock, submitLead, type SubmittedLead } from './submit-lead';
 import { updateContactOfLead, updateLead } from './update-lead';
-import { type SortKey } from '../db/list-statements';
+import { cachedCount, type SortKey } from '../db/list-statements';
 
 // Leads: people to call, text and mail. A submission makes a lead or updates the live one of its
 // number (submit-lead.ts). Locks: the contact, the lead, numbers.
@@ -45,17 +45,42 @@ const HAS_OPTED_OUT = `EXISTS (
     AND (x.everywhere OR x.offer_id = t.offer_id OR x.schedule_id = t.schedule_id)
 )`;
 
+const with_next_action = cachedCount('leads/has_next_action');
+
+/**
+ * The leads of a period that has only one end. Counted are they, or the others with a next action:
+ * whichever are of the shorter time.
+ */
+function nextActionFilter(parameter: string, within: '>=' | '<=') {
+  const time = `{${parameter}}::timestamptz`;
+  const leads = 'FROM leads t WHERE t.company_id = {company_id} AND t.deleted_at IS NULL';
+  const count = (operator: string) =>
+    `(SELECT count(*) ${leads} AND ${NEXT_ACTION_AT} ${operator} ${time})`;
+  const before = `${time} - (SELECT min(${NEXT_ACTION_AT}) ${leads})`;
+  const after = `(SELECT max(${NEXT_ACTION_AT}) ${leads}) - ${time}`;
+  const [inside, outside] = within === '>=' ? [after, before] : [before, after];
+  return {
+    condition: `${NEXT_ACTION_AT} ${within} ${time}`,
+    total: `CASE
+      WHEN ${inside} > ${outside}
+        THEN ${with_next_action} - ${count(within === '>=' ? '<' : '>')}
+      ELSE ${count(within)}
+    END`,
+  };
+}
+
 const FILTERS: Filters = {
   status: 't.status = {status}',
   number: 't.caller_number = {number}::bigint',
   email: 't.email = {email}',
   has_next_action: {
     cases: { true: `${NEXT_ACTION_AT} IS NOT NULL`, false: `${NEXT_ACTION_AT} IS NULL` },
+    totals: { true: with_next_action, false: `${cachedCount('leads')} - ${with_next_action}` },
   },
   buyer_converted: { cases: { true: 't.buyer_converted', false: 'NOT t.buyer_converted' } },
   opt_out: { cases: { true: HAS_OPTED_OUT, false: `NOT ${HAS_OPTED_OUT}` } },
-  next_action_at_from: `${NEXT_ACTION_AT} >= {next_action_at_from}::timestamptz`,
-  next_action_at_to: `${NEXT_ACTION_AT} <= {next_action_at_to}::timestamptz`,
+  next_action_at_from: nextActionFilter('next_action_at_from', '>='),
+  next_action_at_to: nextActionFilter('next_action_at_to', '<='),
 };
 
 const formOf = (serializer: string | undefined) => ({

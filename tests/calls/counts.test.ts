@@ -1,3 +1,5 @@
+import { callFilters } from '../../src/calls/calls';
+import { contract } from '../../src/contract';
 import { callsOf } from '../support/calls';
 import { createWorld, type World } from '../support/world';
 
@@ -80,4 +82,80 @@ test('stored counts equal counting, after any concurrent changes of calls', asyn
     ).body;
     expect([category, metadata.total_count]).toEqual([category, found.length]);
   }
+});
+
+test('filtered lists count calls that have settled as they are now', async () => {
+  const other = await world.addCompany();
+  const { call: add } = callsOf(world, other);
+  const created_at = new Date(Date.now() - 7_200_000);
+  // Of several chunks of ids, which are counted apart.
+  for (let n = 0; n < 12; n++)
+    await add({
+      id: 1_000_000 + n * 4_000,
+      created_at,
+      ended_at: created_at,
+      status: n % 2 ? 'no_answer' : 'completed',
+      buyer_converted: n % 3 === 0,
+      token_values: JSON.stringify({ state: n % 2 ? 'CA' : 'NY' }),
+    });
+  const queries = [
+    { status: 'no_answer' },
+    { token_key: 'state', token_value: 'CA' },
+    { buyer_converted: true, status: 'completed' },
+    { created_at_from: new Date(created_at.getTime() - 1_000).toISOString() },
+    { in_progress: false, ended_at_to: new Date().toISOString() },
+  ];
+  const totals = async () => {
+    const found: number[] = [];
+    for (const query of queries) {
+      const { calls, metadata } = (
+        await other.api('get', 'calls', { query: { ...query, per_page: 5 } })
+      ).body;
+      const { metadata: all } = (
+        await other.api('get', 'calls', { query: { ...query, per_page: 100, order: 'ended_at' } })
+      ).body;
+      expect([query, all.total_count, calls.length]).toEqual([
+        query,
+        metadata.total_count,
+        Math.min(5, metadata.total_count),
+      ]);
+      found.push(metadata.total_count);
+    }
+    return found;
+  };
+  expect(await totals()).toEqual([6, 6, 2, 12, 12]);
+  expect(await totals()).toEqual([6, 6, 2, 12, 12]);
+  const change = (set: string, id: number) =>
+    world.sql(`UPDATE calls SET ${set} WHERE company_id = $1 AND id = $2`, [other.id, id]);
+  await change(`status = 'completed', buyer_converted = true`, 1_004_000);
+  expect(await totals()).toEqual([5, 6, 3, 12, 12]);
+  await change(`token_values = '{"state":"TX"}'`, 1_012_000);
+  await change('deleted_at = now()', 1_000_000);
+  expect(await totals()).toEqual([5, 5, 2, 11, 11]);
+  await add({ status: 'no_answer', id: 1_000_001, ended_at: created_at });
+  expect(await totals()).toEqual([6, 5, 2, 12, 12]);
+});
+
+test('a change of whatever a filter of calls reads is recorded once a call has settled', async () => {
+  const conditions = Object.values(callFilters).flatMap((filter) =>
+    typeof filter === 'string' ? filter : Object.values(filter.cases),
+  );
+  const references = contract.operations
+    .find(({ id }) => id === 'listCalls')!
+    .parameters.filter((parameter) => parameter.schema['x-reference'] ?? 'x-reference' in parameter)
+    .map(({ name }) => `t.${name}`);
+  expect(references.length).toBeGreaterThan(3);
+  const columns = new Set(
+    [...conditions, ...references, 't.created_at', 't.deleted_at'].flatMap((condition) =>
+      [...condition.matchAll(/\bt\.(\w+)/g)].map(([, column]) => column!),
+    ),
+  );
+  const [trigger] = await world.sql<{ definition: string }>(
+    `SELECT pg_get_triggerdef(oid) AS definition
+    FROM pg_trigger WHERE tgname = 'settled_call_on_update'`,
+  );
+  const missing = [...columns].filter(
+    (column) => !new RegExp(`\\bnew\\.${column}\\b`).test(trigger!.definition),
+  );
+  expect(missing).toEqual([]);
 });

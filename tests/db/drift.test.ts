@@ -38,6 +38,7 @@ test('a database does not differ from itself, and has items of every kind', asyn
       'function',
       'index',
       'sequence',
+      'statistics',
       'table',
       'trigger',
     ].sort(),

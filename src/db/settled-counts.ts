@@ -1,0 +1,154 @@
+import type { Projection } from './projection';
+
+// Exact counts of filtered rows that do not read all of these rows each time. Ids are divided into
+// chunks. A row is settled some minutes after its creation: whatever writes a settled row in a way
+// that a filter can see records the chunk of the row, with its transaction, in `call_changes` (a
+// trigger, prisma/functions.sql). So a count of a chunk that a process has made stays right until
+//
+// - a transaction that was not visible to that count has recorded the chunk, or
+// - a row of the chunk appears that was created after the time before which all had settled: its
+//   transaction was still open then.
+//
+// Both are asked in the statement that counts, of the same snapshot as the page: such chunks are
+// counted again, and so are the rows that are not settled. Writing a call that has just begun
+// costs nothing of this.
+
+const CHUNK = 8192;
+/**
+ * Rows that are younger may change without a record; the trigger has a third of it. The
+ * rest is for transactions that are open long, and for clocks that differ.
+ */
+const SETTLED_AFTER = '30 minutes';
+/** Chunks of all counts that are remembered: each takes some 40 bytes. */
+const MAX_CHUNKS = 500_000;
+
+/** What a process knows of a count. It is replaced, never changed. */
+interface Known {
+  /** The snapshot of the count: which transactions it has seen. */
+  snapshot: string;
+  /** All rows below the id were created before this time. */
+  settled_at: string;
+  below: number;
+  chunks: ReadonlyMap<number, number>;
+  sum: number;
+}
+
+const NOTHING: Known = {
+  snapshot: '1:1:',
+  settled_at: 'infinity',
+  below: 0,
+  chunks: new Map(),
+  sum: 0,
+};
+
+/** What the statement answers: `chunks` are those counted now, with the number of their rows. */
+interface Answer {
+  snapshot: string;
+  settled_at: string;
+  below: number;
+  chunks: [chunk: number, n: number][];
+  /** Chunks of `known` that no longer count. */
+  changed: number[];
+}
+
+/** A count for one statement. */
+export interface SettledCount {
+  /** SQL of the answer as text, in place of the number. */
+  sql: string;
+  values: Record<string, string | number>;
+  /** The number, of the statement's answer. */
+  read(answer: string): number;
+}
+
+/** The counts that a process remembers; the one used last is at the end. */
+export class SettledCounts {
+  private readonly known = new Map<string, Known>();
+  private size = 0;
+
+  constructor(private readonly max_chunks = MAX_CHUNKS) {}
+
+  /** `key` says what is counted: company, conditions and their values. */
+  of(projection: Projection, conditions: readonly string[], key: string): SettledCount {
+    const known = this.known.get(key) ?? NOTHING;
+    const { snapshot, settled_at, below } = known;
+    return {
+      sql: answerSql(projection, conditions),
+      values: { count_snapshot: snapshot, count_settled_at: settled_at, count_below: below },
+      read: (answer) => {
+        const { next, total } = advance(known, JSON.parse(answer) as Answer);
+        this.keep(key, next);
+        return total;
+      },
+    };
+  }
+
+  private keep(key: string, next: Known): void {
+    this.drop(key);
+    this.known.set(key, next);
+    this.size += next.chunks.size + 1;
+    for (const oldest of this.known.keys()) {
+      if (this.size <= this.max_chunks) break;
+      this.drop(oldest);
+    }
+  }
+
+  private drop(key: string): void {
+    const known = this.known.get(key);
+    if (!known) return;
+    this.known.delete(key);
+    this.size -= known.chunks.size + 1;
+  }
+}
+
+/** The number of rows, and what is known from now on. */
+function advance(known: Known, answer: Answer): { next: Known; total: number } {
+  const changed = answer.changed.filter((chunk) => known.chunks.has(chunk));
+  const stale = changed.reduce((sum, chunk) => sum + known.chunks.get(chunk)!, 0);
+  const counted = answer.chunks.reduce((sum, [, n]) => sum + n, 0);
+  const total = known.sum - stale + counted;
+  const settles = answer.below > known.below;
+  if (!settles && answer.changed.length === 0) return { next: known, total };
+  const { settled_at, below } = settles ? answer : known;
+  const chunks = new Map(known.chunks);
+  for (const chunk of changed) chunks.delete(chunk);
+  for (const [chunk, n] of answer.chunks) if (chunk * CHUNK < below) chunks.set(chunk, n);
+  const sum = [...chunks.values()].reduce((all, n) => all + n, 0);
+  return { next: { snapshot: answer.snapshot, settled_at, below, chunks, sum }, total };
+}
+
+/** `min(id + 0)`: of `min(id)` the planner makes a walk along the ids. */
+function answerSql({ plural }: Projection, conditions: readonly string[]): string {
+  const rows = `${plural} t
+    WHERE t.company_id = {company_id} AND t.deleted_at IS NULL`;
+  const matching = [rows, ...conditions].join(' AND ');
+  return `WITH changed AS MATERIALIZED (
+  SELECT x.chunk FROM call_changes x
+  WHERE x.company_id = {company_id} AND x.chunk < {count_below}::bigint / ${CHUNK}
+    AND x.xid >= pg_snapshot_xmin({count_snapshot}::pg_snapshot)
+    AND NOT pg_visible_in_snapshot(x.xid, {count_snapshot}::pg_snapshot)
+  UNION
+  SELECT t.id / ${CHUNK} FROM ${rows}
+    AND t.created_at > {count_settled_at}::timestamptz AND t.id < {count_below}::bigint
+), counted AS (
+  SELECT t.id / ${CHUNK} AS chunk, count(*) AS n FROM ${matching}
+    AND t.id >= {count_below}::bigint
+  GROUP BY 1
+  UNION ALL
+  SELECT x.chunk, c.n FROM changed x, LATERAL (
+    SELECT count(*) AS n FROM ${matching}
+      AND t.id >= x.chunk * ${CHUNK} AND t.id < (x.chunk + 1) * ${CHUNK}
+  ) c
+)
+SELECT json_build_object(
+  'snapshot', pg_current_snapshot()::text,
+  'settled_at', now() - interval '${SETTLED_AFTER}',
+  'below', least(
+    (SELECT min(t.id + 0) FROM ${rows} AND t.created_at > now() - interval '${SETTLED_AFTER}'),
+    (SELECT max(t.id) + 1 FROM ${plural} t WHERE t.company_id = {company_id})
+  ) / ${CHUNK} * ${CHUNK},
+  'chunks', (SELECT coalesce(json_agg(json_build_array(chunk, n)), '[]') FROM counted),
+  'changed', (SELECT coalesce(json_agg(chunk), '[]') FROM changed)
+)`;
+}
+
+export const settledCounts = new SettledCounts();
