@@ -97,7 +97,10 @@ export const openedWith = (owner: keyof typeof NO_OWNER, zone: string, limits: L
 export const changedWith = (owner: keyof typeof NO_OWNER, limits: Limits) => ({
   ...capsOf(owner),
   row: known(limits),
-  computed: { network_limits: `l.network_limits - ARRAY['${Object.keys(limits).join(`', '`)}']` },
+  computed: {
+    network_limits: `l.network_limits - ARRAY['${Object.keys(limits).join(`', '`)}']`,
+    changed_by: 'pg_current_xact_id()',
+  },
 });
 
 async function lowerLimits(db: Pick<Db, 'sql'>, owner: Owner, limits: Limits): Promise<void> {
