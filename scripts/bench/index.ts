@@ -14,18 +14,18 @@ type Bench = (server: EmbeddedDatabase) => Promise<unknown>;
 
 /** A bench is only loaded when it runs: an older commit may lack what another one imports. */
 const BENCHES: Record<string, () => Promise<Bench>> = {
-  requests: async () => (await import('./requests')).benchRequests,
-  imports: async () => (await import('./imports')).benchImports,
-  lookup: async () => (await import('./import-lookup')).benchLookup,
-  leads: async () => (await import('./leads')).benchLeads,
-  engine: async () => (await import('./engine')).benchEngine,
-  'engine-tick': async () => (await import('./engine-tick')).benchEngineTick,
-  calls: async () => (await import('./calls')).benchCalls,
-  decisions: async () => (await import('./decisions')).benchDecisions,
-  events: async () => (await import('./events')).benchEvents,
-  teams: async () => (await import('./teams')).benchTeams,
-  deliveries: async () => (await import('./deliveries')).benchDeliveries,
-  soak: async () => (await import('./soak')).benchSoak,
+  requests: async () => (await import('./requests.js')).benchRequests,
+  imports: async () => (await import('./imports.js')).benchImports,
+  lookup: async () => (await import('./import-lookup.js')).benchLookup,
+  leads: async () => (await import('./leads.js')).benchLeads,
+  engine: async () => (await import('./engine.js')).benchEngine,
+  'engine-tick': async () => (await import('./engine-tick.js')).benchEngineTick,
+  calls: async () => (await import('./calls.js')).benchCalls,
+  decisions: async () => (await import('./decisions.js')).benchDecisions,
+  events: async () => (await import('./events.js')).benchEvents,
+  teams: async () => (await import('./teams.js')).benchTeams,
+  deliveries: async () => (await import('./deliveries.js')).benchDeliveries,
+  soak: async () => (await import('./soak.js')).benchSoak,
 };
 /** imports includes the look-up; soak takes ten minutes. */
 const ALL = Object.keys(BENCHES).filter((name) => name !== 'lookup' && name !== 'soak');
@@ -36,7 +36,9 @@ async function measure(only: string): Promise<void> {
     execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
   const server = await startDatabase();
   try {
-    for (const name of only === '' ? ALL : [only]) {
+    const names = only.split(',');
+    const listed = names.every((name) => name in BENCHES) ? names : [only];
+    for (const name of only === '' ? ALL : listed) {
       const bench = await (BENCHES[name] ?? BENCHES.requests!)();
       await bench(server);
     }
@@ -48,9 +50,9 @@ async function measure(only: string): Promise<void> {
 /** Returns the exit code: 1 when a comparison finds something slower. */
 async function main(): Promise<number> {
   const [only, rev, node] = [option('only', ''), option('compare', ''), option('node', '')];
-  if (rev !== '') return (await import('./compare')).compareCommits(rev);
-  if (node !== '') return (await import('./compare')).compareNodes(node);
-  if (only === 'table') await (await import('./table')).benchTable();
+  if (rev !== '') return (await import('./compare.js')).compareCommits(rev);
+  if (node !== '') return (await import('./compare.js')).compareNodes(node);
+  if (only === 'table') await (await import('./table.js')).benchTable();
   else await measure(only);
   return 0;
 }
