@@ -25,7 +25,7 @@ export function openTree(rev: string): Side & { remove(): void } {
   try {
     // Its database may run under another account, which must get through this folder.
     chmodSync(folder, 0o711);
-    git('worktree', 'add', '--detach', '--force', folder, commit);
+    git('worktree', 'add', '--quiet', '--detach', '--force', folder, commit);
     chmodSync(folder, 0o711);
     install(folder);
     rmSync(join(folder, 'scripts/bench'), { recursive: true, force: true });
