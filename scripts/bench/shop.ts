@@ -7,15 +7,26 @@ export interface Shop {
   schedules: { id: string; lead_token: string }[];
 }
 
+/** Areas whose numbers are assigned: a submission with any other number is refused. */
+const AREAS = [
+  201, 202, 205, 206, 212, 213, 214, 215, 216, 303, 305, 310, 312, 313, 314, 315, 402, 404, 405,
+  406, 407, 408, 410, 412, 501, 502, 503, 504, 505, 507, 508, 510, 512, 513, 515, 601, 602, 603,
+  605, 606, 607, 608, 609, 610, 612, 614, 701, 702, 703, 704, 706, 707, 708, 712, 713, 714, 715,
+  716, 801, 802, 803, 804, 805, 806, 808, 810, 812, 813, 814, 815, 901, 903, 904, 906, 907, 908,
+  909, 910, 912, 913,
+];
+/** Exchanges 200 to 999 of each area. */
+const NUMBERS = AREAS.length * 8_000_000;
+
 /**
  * Returns the n-th North American telephone number in an order that looks random, without repeats.
  * Exact for the first three million.
  */
 export function phoneNumber(n: number): number {
-  const k = (n * 2_654_435_761) % 6_400_000_000;
+  const k = (n * 2_654_435_761) % NUMBERS;
   return (
     10_000_000_000 +
-    (200 + Math.floor(k / 8_000_000)) * 10_000_000 +
+    AREAS[Math.floor(k / 8_000_000)]! * 10_000_000 +
     (200 + (Math.floor(k / 10_000) % 800)) * 10_000 +
     (k % 10_000)
   );
@@ -23,8 +34,8 @@ export function phoneNumber(n: number): number {
 
 /** The same in SQL, for any n. */
 const NUMBER = (k: string) =>
-  `10000000000 + (200 + ${k} / 8000000) * 10000000 + (200 + ${k} / 10000 % 800) * 10000 + ${k} ` +
-  `% 10000`;
+  `10000000000 + ('{${AREAS.join(',')}}'::bigint[])[1 + ${k} / 8000000] * 10000000 + ` +
+  `(200 + ${k} / 10000 % 800) * 10000 + ${k} % 10000`;
 
 /** Creates a shop with its own number. Its schedules contact leads by day and by night. */
 export async function openShop({ url, company_id }: BenchWorld, schedules: number): Promise<Shop> {
@@ -103,7 +114,7 @@ export async function fillLeads(
          ' Main Street',
          'vehicle_year', (1990 + n % 35)::text, 'source', 'page-' || n % 100),
        '127.0.0.1', now(), now(), due_at, due_at, ${lead_priority}
-     FROM (SELECT n, n * 2654435761 % 6400000000 AS k, ${due_at} AS due_at FROM
+     FROM (SELECT n, n * 2654435761 % ${NUMBERS} AS k, ${due_at} AS due_at FROM
        generate_series($4::bigint, $4::bigint + $5::bigint - 1) n) x`,
     [company_id, offer_id, schedule_id, first, count],
   );
