@@ -133,7 +133,8 @@ export class Load {
             'leads',
             'leads?columns=id,caller_number,status',
             'leads?page=20',
-            `leads?caller_number=${phoneNumber(random(Math.max(1, this.numbers)))}`,
+            'leads?order=created_at&order_dir=desc',
+            `leads?number=${phoneNumber(random(Math.max(1, this.numbers)))}`,
           ]),
         );
       case 'list buyers':
