@@ -59,7 +59,8 @@ async function race(sides: readonly [Side, Side], bench: string): Promise<Compar
   return before![0]!.map(({ line }) => compareLine(line, before!, after!));
 }
 
-function compareLine(name: string, before: Line[][], after: Line[][]): Compared {
+/** A line of two sides, each with its lines of every turn. */
+export function compareLine(name: string, before: Line[][], after: Line[][]): Compared {
   const valuesOf = (runs: Line[][]) =>
     runs.map((lines) => lines.find(({ line }) => line === name)!.value);
   const { unit, better } = before[0]!.find(({ line }) => line === name)!;

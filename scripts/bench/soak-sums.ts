@@ -1,5 +1,5 @@
 import type { Sums } from './soak-load';
-import { CALLS, type SoakWorld } from './soak-world';
+import type { SoakWorld } from './soak-world';
 import { query } from './world';
 
 // What must be exact when a load is over, whatever was served at the same time.
@@ -159,7 +159,7 @@ export async function checkSums(context: Context): Promise<Check[]> {
     url,
     `SELECT (SELECT count(*) FROM calls WHERE company_id = $1) - $3::int AS calls,
       (SELECT count(*) FROM leads WHERE company_id = $1 AND created_at >= $2) AS leads`,
-    [company_id, began_at, CALLS],
+    [company_id, began_at, soak.calls],
   );
   for (const what of ['calls', 'leads'] as const)
     checks.push({

@@ -11,7 +11,7 @@ import { copyWorld, dropWorld, prepareWorld, query, type BenchWorld } from './wo
 // million leads that wait for their next step. It is made once, and copied for every run.
 
 const MILLION = 1_000_000;
-export const CALLS = Number(option('calls', String(MILLION)));
+const CALLS = Number(option('calls', String(MILLION)));
 const LEADS = Number(option('leads', String(MILLION)));
 const BUYERS = 100;
 /** Above the index of every number that the load submits. */
@@ -25,6 +25,8 @@ export interface SoakWorld {
   offer_id: string;
   traffic_source_id: string;
   lead_token: string;
+  /** How many calls there were before the load. */
+  calls: number;
 }
 
 /** $1 company, $2 offer, $3 source, $4 first buyer, $5 and $6 first and last number, $7 in all. */
@@ -58,7 +60,10 @@ const INSERT_CALLS = `
   ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`;
 
 /** The triggers run, so that whatever is counted for lists is counted here as in the service. */
-async function fillCalls({ world, offer_id, traffic_source_id }: SoakWorld): Promise<void> {
+async function fillCalls(
+  world: BenchWorld,
+  { offer_id, traffic_source_id }: Pick<SoakWorld, 'offer_id' | 'traffic_source_id'>,
+): Promise<void> {
   const client = new Client({ connectionString: world.url });
   await client.connect();
   await client.query('SET synchronous_commit = off');
@@ -103,7 +108,7 @@ async function fill(world: BenchWorld): Promise<void> {
       due_at: `now() + interval '10 days' + interval '1 second' * (n % 8640000)`,
     },
   );
-  await fillCalls({ world, ...offer, lead_token });
+  await fillCalls(world, offer);
   await query(url, 'VACUUM ANALYZE');
   await query(
     url,
