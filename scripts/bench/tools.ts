@@ -28,7 +28,13 @@ function launch(command: string, args: string[], env: NodeJS.ProcessEnv): ChildP
   });
   const end = () => void child.kill();
   process.once('exit', end);
-  child.once('exit', () => process.off('exit', end));
+  child.once('exit', (code) => {
+    process.off('exit', end);
+    // Another program on the same port would be measured instead.
+    if (child.killed) return;
+    console.error(`a process of the bench has ended by itself, with code ${code}`);
+    process.exit(1);
+  });
   return child;
 }
 
