@@ -11,6 +11,7 @@ export const BENCHES: Record<string, () => Promise<Bench>> = {
   engine: async () => (await import('./engine.js')).benchEngine,
   'engine-tick': async () => (await import('./engine-tick.js')).benchEngineTick,
   calls: async () => (await import('./calls.js')).benchCalls,
+  'lead-lists': async () => (await import('./lead-lists.js')).benchLeadLists,
   decisions: async () => (await import('./decisions.js')).benchDecisions,
   events: async () => (await import('./events.js')).benchEvents,
   teams: async () => (await import('./teams.js')).benchTeams,

@@ -1,16 +1,13 @@
-import { writeFileSync } from 'node:fs';
-import autocannon from 'autocannon';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
-import { end, option, ready, say, startService } from './tools';
-import { copyWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
+import { createIndexes, dropIndexes, measureLists } from './lists';
+import { option } from './tools';
+import { copyWorld, prepareWorld, query, type BenchWorld } from './world';
 
 // Lists five million calls: a page of 25 with its exact count, for each filter.
 
 const PORT = '4112';
 const MILLION = 1_000_000;
 const CALLS = Number(option('calls', String(5 * MILLION)));
-const SECONDS = Number(option('seconds', '5'));
-const CONNECTIONS = 2;
 const DAYS = 100;
 
 /** $1 company, $2 first buyer, $3 and $4 first and last number of the calls, $5 calls in all. */
@@ -65,26 +62,15 @@ async function fillOffersAndSources(run: Run, company_id: string): Promise<void>
   );
 }
 
-/** Drops the indexes of calls that belong to no constraint and returns their definitions. */
-async function dropIndexes(run: Run): Promise<string[]> {
-  const indexes = await run(
-    `SELECT indexname, indexdef
-      FROM pg_indexes
-      WHERE tablename = 'calls' AND indexname NOT IN (SELECT conname FROM pg_constraint WHERE
-        conrelid = 'calls'::regclass)`,
-  );
-  for (const { indexname } of indexes) await run(`DROP INDEX ${indexname as string}`);
-  return indexes.map(({ indexdef }) => indexdef as string);
-}
-
 /**
  * Inserts the calls of a hundred days: 40 offers, 50 sources, 1,000 buyers. The indexes are created
  * after the rows because that is faster.
  */
-async function fill({ url, company_id, first_id }: BenchWorld): Promise<void> {
+async function fill(world: BenchWorld): Promise<void> {
+  const { url, company_id, first_id } = world;
   const run: Run = (text, values = []) => query(url, text, values);
   await fillOffersAndSources(run, company_id);
-  const indexes = await dropIndexes(run);
+  const indexes = await dropIndexes(world, 'calls');
   // The triggers would update one row of record_counts for every call; the calls are counted once
   // at the end.
   await run('ALTER TABLE calls DISABLE TRIGGER USER');
@@ -94,14 +80,14 @@ async function fill({ url, company_id, first_id }: BenchWorld): Promise<void> {
     await run(INSERT_CALLS, [company_id, first_id, first, first + step - 1, CALLS]);
   }
   process.stderr.write('making their indexes ...\n');
-  for (const definition of indexes) await run(`SET maintenance_work_mem = '1GB'; ${definition}`);
+  await createIndexes(world, indexes);
   await run('ALTER TABLE calls ENABLE TRIGGER USER');
   await run(COUNT_CALLS);
   await query(url, 'VACUUM ANALYZE calls');
   await run('CREATE TABLE bench_calls AS SELECT 1');
 }
 
-async function prepare(server: EmbeddedDatabase): Promise<BenchWorld> {
+export async function prepareCalls(server: EmbeddedDatabase): Promise<BenchWorld> {
   const base = await prepareWorld(server, 10_000);
   const world = { ...base, url: base.url.replace(/bench_10000$/, 'bench_calls') };
   const found = await query(server.url, `SELECT FROM pg_database WHERE datname = 'bench_calls'`);
@@ -158,42 +144,8 @@ async function queryStrings(world: BenchWorld): Promise<string[]> {
   ];
 }
 
-interface Row {
-  query: string;
-  p50_ms: number;
-  p99_ms: number;
-}
-
-async function measure(world: BenchWorld, search: string): Promise<Row> {
-  await quiet(world);
-  const headers = { Authorization: `Basic ${Buffer.from(world.auth).toString('base64')}` };
-  const load = {
-    url: `http://127.0.0.1:${PORT}/api/v1/calls?${search}`,
-    headers,
-    connections: CONNECTIONS,
-  };
-  await autocannon({ ...load, duration: 1 });
-  const { latency, errors, non2xx } = await autocannon({ ...load, duration: SECONDS });
-  say(
-    `${(search || 'all').padEnd(52)} p50 ${latency.p50} ms  p99 ${latency.p99} ` +
-      `ms${errors + non2xx ? `  ERRORS ${errors + non2xx}` : ''}`,
-  );
-  return { query: search, p50_ms: latency.p50, p99_ms: latency.p99 };
-}
-
 export async function benchCalls(server: EmbeddedDatabase): Promise<void> {
-  const world = await prepare(server);
+  const world = await prepareCalls(server);
   const searches = await queryStrings(world);
-  const service = startService(world.url, PORT, { RUN_JOBS: 'false' });
-  const report: Row[] = [];
-  try {
-    await ready(PORT);
-    for (const search of searches) report.push(await measure(world, search));
-  } finally {
-    await end([service]);
-  }
-  writeFileSync(
-    '.bench/calls.json',
-    JSON.stringify({ calls: CALLS, seconds: SECONDS, report }, null, 2),
-  );
+  await measureLists(world, { port: PORT, resource: 'calls', searches });
 }

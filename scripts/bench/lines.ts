@@ -72,11 +72,11 @@ const SOURCES: Record<string, Source> = {
       ofService(report).map(({ mix, req_s }) => perSecond(`submissions, ${mix}`, req_s)),
   },
   calls: {
-    file: 'calls.json',
+    file: 'calls-lists.json',
     lines: ({ report }) => report.map(({ query, p50_ms }) => lower(`calls?${query}, p50`, p50_ms)),
   },
   'lead-lists': {
-    file: 'lead-lists.json',
+    file: 'leads-lists.json',
     lines: ({ report }) => report.map(({ query, p50_ms }) => lower(`leads?${query}, p50`, p50_ms)),
   },
   engine: {

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { Client } from 'pg';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { cpuMeter } from './cpu';
-import { ImportClient, PORT } from './import-client';
+import { ImportClient } from './import-client';
 import { makeFile } from './import-file';
 import { memoryTrend, sampleMemory } from './soak-memory';
 import { Load } from './soak-load';
@@ -26,6 +26,7 @@ import { query, quiet } from './world';
 // reports, while a file is imported, on a million calls and a million leads. At the end, all that
 // was counted must be exact.
 
+const PORT = '4115';
 const SECONDS = Number(option('seconds', '600'));
 const WARM_SECONDS = 10;
 /** The import begins when the load has run for a tenth of its time. */
@@ -45,7 +46,7 @@ async function importMeanwhile({ world }: SoakWorld): Promise<number> {
     const { csv } = await makeFile(rows);
     await pause(SECONDS * 1000 * IMPORT_AFTER);
     const started = performance.now();
-    const imports = new ImportClient(world, client);
+    const imports = new ImportClient(world, client, PORT);
     const { id } = await imports.upload(await imports.createList(), csv, 'block');
     for (;;) {
       const { rows: found } = await client.query(

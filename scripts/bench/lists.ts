@@ -1,0 +1,78 @@
+import autocannon from 'autocannon';
+import { writeFileSync } from 'node:fs';
+import { end, option, ready, say, startService } from './tools';
+import { query, quiet, type BenchWorld } from './world';
+
+// What the benches of lists of millions of records have in common.
+
+const SECONDS = Number(option('seconds', '5'));
+const CONNECTIONS = 2;
+
+/** What drops the indexes of a table that belong to no constraint; returns their definitions. */
+export async function dropIndexes(world: BenchWorld, table: string): Promise<string[]> {
+  const indexes = await query(
+    world.url,
+    `SELECT indexname, indexdef
+      FROM pg_indexes
+      WHERE tablename = $1 AND indexname NOT IN (SELECT conname FROM pg_constraint WHERE
+        conrelid = $1::regclass)`,
+    [table],
+  );
+  for (const { indexname } of indexes) await query(world.url, `DROP INDEX ${indexname as string}`);
+  return indexes.map(({ indexdef }) => indexdef as string);
+}
+
+export async function createIndexes(world: BenchWorld, definitions: string[]): Promise<void> {
+  for (const definition of definitions)
+    await query(world.url, `SET maintenance_work_mem = '1GB'; ${definition}`);
+}
+
+interface Row {
+  query: string;
+  /** The first request, which has nothing to go by. */
+  first_ms: number;
+  p50_ms: number;
+  p99_ms: number;
+}
+
+interface Lists {
+  port: string;
+  /** `calls` of `/api/v1/calls`. */
+  resource: string;
+  /** Query strings. */
+  searches: string[];
+}
+
+/** Measures a page of 25 with its exact count, for each query string. */
+export async function measureLists(world: BenchWorld, lists: Lists): Promise<Row[]> {
+  const service = startService(world.url, lists.port, { RUN_JOBS: 'false' });
+  const report: Row[] = [];
+  try {
+    await ready(lists.port);
+    for (const search of lists.searches) report.push(await measure(world, lists, search));
+  } finally {
+    await end([service]);
+  }
+  writeFileSync(
+    `.bench/${lists.resource}-lists.json`,
+    JSON.stringify({ seconds: SECONDS, report }, null, 2),
+  );
+  return report;
+}
+
+async function measure(world: BenchWorld, { port, resource }: Lists, search: string): Promise<Row> {
+  await quiet(world);
+  const url = `http://127.0.0.1:${port}/api/v1/${resource}?${search}`;
+  const headers = { Authorization: `Basic ${Buffer.from(world.auth).toString('base64')}` };
+  const started = performance.now();
+  await (await fetch(url, { headers })).text();
+  const first_ms = Math.round(performance.now() - started);
+  const load = { url, headers, connections: CONNECTIONS };
+  await autocannon({ ...load, duration: 1 });
+  const { latency, errors, non2xx } = await autocannon({ ...load, duration: SECONDS });
+  say(
+    `${(search || 'all').padEnd(60)} first ${first_ms} ms  p50 ${latency.p50} ms  ` +
+      `p99 ${latency.p99} ms${errors + non2xx ? `  ERRORS ${errors + non2xx}` : ''}`,
+  );
+  return { query: search, first_ms, p50_ms: latency.p50, p99_ms: latency.p99 };
+}
