@@ -8,6 +8,12 @@ import { makeFile } from './import-file';
 import { memoryTrend, sampleMemory } from './soak-memory';
 import { Load } from './soak-load';
 import { checkSums, type Check } from './soak-sums';
+import {
+  printStatements,
+  resetStatements,
+  topStatements,
+  type StatementShare,
+} from './soak-statements';
 import { dropSoakRun, openSoakWorld, type SoakWorld } from './soak-world';
 import {
   end,
@@ -88,6 +94,7 @@ interface Run {
   memory: Record<string, ReturnType<typeof memoryTrend>>;
   import_seconds: number;
   checks: Check[];
+  statements: StatementShare[];
 }
 
 async function run(soak: SoakWorld, { service, worker }: Processes): Promise<Run> {
@@ -96,12 +103,14 @@ async function run(soak: SoakWorld, { service, worker }: Processes): Promise<Run
   const load = new Load(soak, PORT);
   await load.run(WARM_SECONDS);
   load.times.clear();
+  await resetStatements(soak.world.url);
   const cpu = cpuMeter(service.pid);
   const samples = sampleMemory({ service: service.pid!, worker: worker.pid! });
   const [import_seconds] = await Promise.all([importMeanwhile(soak), load.run(SECONDS)]);
   const memory = samples.stop();
   const requests = [...load.times.values()].reduce((sum, { length }) => sum + length, 0);
   const spent = cpu(requests);
+  const statements = await topStatements(soak.world.url);
   await settle(soak);
   const authorization = `Basic ${Buffer.from(soak.world.auth).toString('base64')}`;
   const get = async (path: string) => {
@@ -114,7 +123,7 @@ async function run(soak: SoakWorld, { service, worker }: Processes): Promise<Run
   const trends = Object.fromEntries(
     Object.entries(memory).map(([name, points]) => [name, memoryTrend(points)]),
   );
-  return { load, cpu: spent, memory: trends, import_seconds, checks };
+  return { load, cpu: spent, memory: trends, import_seconds, checks, statements };
 }
 
 interface Latency {
@@ -133,7 +142,7 @@ const latency = (kind: string, times: number[]): Latency => ({
   worst_ms: Math.round(percentile(times, 1)),
 });
 
-function print({ load, cpu, memory, import_seconds, checks }: Run): boolean {
+function print({ load, cpu, memory, import_seconds, checks, statements }: Run): boolean {
   const rows = [...load.times].map(([kind, times]) => latency(kind, times));
   rows.push(latency('all', [...load.times.values()].flat()));
   for (const { kind, requests, p50_ms, p99_ms, worst_ms } of rows)
@@ -148,6 +157,7 @@ function print({ load, cpu, memory, import_seconds, checks }: Run): boolean {
     );
   say(`CPU of a request: ${cpu.cpu_service_ms} ms of the service, ${cpu.cpu_database_ms} ms of`);
   say(`the database; the import took ${import_seconds} s`);
+  printStatements(statements);
   const wrong = checks.filter(({ expected, found }) => expected !== found);
   say(`${checks.length - wrong.length} of ${checks.length} sums are exact`);
   for (const { what, expected, found } of wrong)
@@ -157,7 +167,16 @@ function print({ load, cpu, memory, import_seconds, checks }: Run): boolean {
   writeFileSync(
     '.bench/soak.json',
     JSON.stringify(
-      { seconds: SECONDS, rows, memory, cpu, import_seconds, checks, errors: load.errors.length },
+      {
+        seconds: SECONDS,
+        rows,
+        memory,
+        cpu,
+        import_seconds,
+        checks,
+        statements,
+        errors: load.errors.length,
+      },
       null,
       2,
     ),
