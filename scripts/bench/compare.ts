@@ -15,12 +15,11 @@ const SLOWER_TURNS = Math.ceil(TURNS * 0.8);
 const DEFAULT_BENCHES = 'requests,decisions,events';
 /** Short, because there are several turns. */
 const DEFAULTS: Options = {
-  seconds: '3',
+  seconds: '2',
   rounds: '1',
   sizes: '10000',
   listed: '50000',
   'calls-a-turn': '500',
-  contenders: 'trunkline',
 };
 const OWN_OPTIONS = ['compare', 'node', 'turns', 'tolerance', 'only'];
 

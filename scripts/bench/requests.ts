@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import autocannon from 'autocannon';
 import { measureParts } from './parts';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
-import { end, median, memory, option, ready, startRival, startService, takingPart } from './tools';
+import { end, median, memory, option, ready, startRival, startService } from './tools';
 import { prepareWorld, quiet, type BenchWorld } from './world';
 
 const SECONDS = Number(option('seconds', '4'));
@@ -77,7 +77,7 @@ interface Figures {
 }
 type Contender = 'floor' | 'fastify+prisma' | 'trunkline';
 const PORTS: Record<Contender, number> = { floor: 4101, 'fastify+prisma': 4102, trunkline: 4103 };
-const CONTENDERS = takingPart<Contender>(['floor', 'fastify+prisma', 'trunkline']);
+const CONTENDERS: Contender[] = ['floor', 'fastify+prisma', 'trunkline'];
 
 function start(contender: Contender, { url, company_id }: BenchWorld): ChildProcess {
   const port = String(PORTS[contender]);

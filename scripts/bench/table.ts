@@ -72,9 +72,9 @@ const upTo = (bench: string, work: string, target: number, value: Line['value'])
 
 /** Requests a second of the service, divided by those of another contender. */
 const against =
-  (contender: string, wanted: Row): Line['value'] =>
+  (contender: string, wanted: Row, own = 'trunkline'): Line['value'] =>
   (report) => {
-    const service = numberIn(report, { ...wanted, contender: 'trunkline' }, 'req_s');
+    const service = numberIn(report, { ...wanted, contender: own }, 'req_s');
     const other = numberIn(report, { ...wanted, contender }, 'req_s');
     return service === undefined || !other ? undefined : round(service / other);
   };
@@ -90,7 +90,21 @@ const listed = (bench: string, pattern: RegExp, line: string): Source =>
 
 const FLOOR = 'floor';
 const USUAL = 'fastify+prisma';
-const LOGGED = 'fastify+prisma+log';
+/** A write of both with the change log, and of both without. */
+const bothLogged = (work: string, line: string): Source[] => [
+  source({
+    work: `${line}, both with the change log`,
+    bench: 'requests',
+    target: 2,
+    value: against('fastify, logging', { work }),
+  }),
+  source({
+    work: `${line}, both without`,
+    bench: 'requests',
+    target: 2,
+    value: against(USUAL, { work }, 'without the log'),
+  }),
+];
 const SOURCES: Source[] = [
   source({
     work: 'decisions, 1,000 buyers, 16 connections, of the floor',
@@ -119,10 +133,8 @@ const SOURCES: Source[] = [
     value: ({ of_floor }) => of_floor,
   }),
   request('update', 'PUT buyer, of the floor', FLOOR, 0.6),
-  request('update', 'PUT buyer × fastify + Prisma', USUAL, 2),
-  request('update', 'PUT buyer × fastify + Prisma, both with the change log', LOGGED, 2),
-  request('create', 'POST buyer × fastify + Prisma', USUAL, 2),
-  request('create', 'POST buyer × fastify + Prisma, both with the change log', LOGGED, 2),
+  ...bothLogged('update', 'PUT buyer × fastify + Prisma'),
+  ...bothLogged('create', 'POST buyer × fastify + Prisma'),
   request('list, all columns', 'list, all columns, of the floor', FLOOR, 0.9),
   request('list, columns=id,name,number,paused', 'list, four columns, of the floor', FLOOR, 0.65),
   request('show', 'show, of the floor', FLOOR, 0.8),

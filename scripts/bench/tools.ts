@@ -5,11 +5,6 @@ import { PEPPER } from './world';
 
 export const option = (name: string, fallback: string): string =>
   process.argv[process.argv.indexOf(`--${name}`) + 1 || Infinity] ?? fallback;
-/** Those of the contenders that take part: all, or those of `--contenders`. */
-export function takingPart<T extends string>(contenders: T[]): T[] {
-  const wanted = option('contenders', '').split(',');
-  return wanted[0] === '' ? contenders : contenders.filter((name) => wanted.includes(name));
-}
 export const median = (numbers: number[]): number =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 export const percentile = (numbers: number[], p: number): number =>
