@@ -202,7 +202,7 @@ export class Load {
     if (begun.is_dialed) await this.events(begun);
   }
 
-  /** Most calls convert; others end early, are hung up while it rings, or declined at first. */
+  /** Most calls convert; others end early, are hung up while it rings, or find the first buyer busy. */
   private async events(call: BegunCall): Promise<void> {
     const report = async (event: CallEvent) => {
       await pause(300 + random(1_500));
@@ -210,7 +210,7 @@ export class Load {
     };
     const kind = Math.random();
     if (kind < 0.1) return report({ event: 'completed' });
-    if (kind < 0.2) await report({ event: 'declined' });
+    if (kind < 0.2) await report({ event: 'busy' });
     await report({ event: 'answered' });
     await report({ event: 'key_press', key: '1' });
     const duration = kind < 0.3 ? 20 : CONVERSION.after_seconds + random(600);

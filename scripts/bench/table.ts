@@ -222,6 +222,6 @@ export async function benchTable(): Promise<void> {
     minutes.reduce((sum, each) => sum + each, 0),
     1,
   );
-  say(`medians of three turns; ${total} minutes in all`);
+  say(`medians of ${option('rounds', '3')} turns; ${total} minutes in all`);
   writeFileSync('.bench/table.json', JSON.stringify({ minutes: total, figures }, null, 2));
 }
