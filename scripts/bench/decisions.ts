@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
 import autocannon from 'autocannon';
-import { Pool } from 'pg';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import { cpuMeter } from './cpu';
+import { floorOfDecisions } from './decisions-floor';
 import { fillBuyers, fillLists, fillOffer, LISTED, LISTS } from './decisions-world';
 import { phoneNumber } from './shop';
 import { end, median, option, paced, percentile, ready, round, say, startService } from './tools';
@@ -13,17 +15,22 @@ import { copyWorld, dropWorld, prepareWorld, query, quiet, type BenchWorld } fro
 // writes, for a buyer chosen in advance.
 
 const PORT = '4111';
-const SECONDS = Number(option('seconds', '15'));
+const SECONDS = Number(option('seconds', '8'));
+const ROUNDS = Number(option('rounds', '3'));
 const RATE = 50;
 const CONNECTIONS = 16;
 const BUYERS = [10, 100, 1_000, 10_000];
+/** Before the first turn, and before each measurement at a rate. */
 const WARM_SECONDS = 5;
+const WARM_SECONDS_AT_A_RATE = 2;
 
 interface Figures {
   req_s: number;
   p50_ms: number;
   p99_ms: number;
   errors: number;
+  cpu_service_ms?: number;
+  cpu_database_ms?: number;
 }
 
 interface Load {
@@ -48,9 +55,10 @@ interface Requests {
 async function loadPaced(requests: Requests, rate: number, seconds: number): Promise<Figures> {
   const { path, headers, body } = requests;
   const url = `http://127.0.0.1:${PORT}${path}`;
-  const { times, errors } = await paced({ url, headers, body, rate, seconds });
+  const warm_seconds = WARM_SECONDS_AT_A_RATE;
+  const { times, errors } = await paced({ url, headers, body, rate, seconds, warm_seconds });
   return {
-    req_s: times.length / seconds,
+    req_s: round(times.length / seconds, 1),
     p50_ms: round(median(times), 1),
     p99_ms: round(percentile(times, 0.99), 1),
     errors,
@@ -59,9 +67,9 @@ async function loadPaced(requests: Requests, rate: number, seconds: number): Pro
 
 async function loadConnections(
   { path, headers, body }: Requests,
-  connections: number,
-  seconds: number,
+  { connections, seconds, pid }: { connections: number; seconds: number; pid: number },
 ): Promise<Figures> {
+  const cpu = cpuMeter(pid);
   const result = await autocannon({
     url: `http://127.0.0.1:${PORT}`,
     connections,
@@ -79,15 +87,16 @@ async function loadConnections(
     ],
   });
   return {
-    req_s: result.requests.average,
+    req_s: round(result.requests.total / result.duration, 1),
     p50_ms: result.latency.p50,
     p99_ms: result.latency.p99,
     errors: result.errors + result.non2xx,
+    ...cpu(result.requests.total),
   };
 }
 
 async function load(
-  world: BenchWorld,
+  { world, service }: Bench,
   { connections = 1, rate, path, seconds, offer_id }: Load,
 ): Promise<Figures> {
   await quiet(world);
@@ -104,106 +113,95 @@ async function load(
     });
   const requests = { path: `/api/v1/${path}`, headers, body };
   return rate === undefined
-    ? loadConnections(requests, connections, seconds)
+    ? loadConnections(requests, { connections, seconds, pid: service.pid! })
     : loadPaced(requests, rate, seconds);
 }
 
-/** Measures transactions that only write: one row of caps, the call, its attempt. */
-async function floor(world: BenchWorld, offer_id: string): Promise<Figures> {
-  const pool = new Pool({
-    connectionString: world.url,
-    max: CONNECTIONS,
-    options: '-c timezone=UTC',
-  });
-  const times: number[] = [];
-  const deadline = Date.now() + SECONDS * 1000;
-  const lane = async () => {
-    while (Date.now() < deadline) {
-      const started = performance.now();
-      const buyer_id = world.first_id + Math.floor(Math.random() * 1_000);
-      const client = await pool.connect();
-      await client.query('BEGIN');
-      await client.query({
-        name: 'cap',
-        text: `UPDATE call_limits SET attempt_daily_used = attempt_daily_used + 1
-          WHERE company_id = $1 AND buyer_id = $2`,
-        values: [world.company_id, buyer_id],
-      });
-      const { rows } = await client.query({
-        name: 'call',
-        text: `INSERT INTO calls (company_id, uuid, direction, status, carrier, from_number,
-          caller_number, offer_id, buyer_id)
-          VALUES ($1, uuidv7(), 'inbound', 'ringing', 'softswitch', $2, $2, $3, $4)
-          RETURNING id`,
-        values: [world.company_id, 13105550188, offer_id, buyer_id],
-      });
-      await client.query({
-        name: 'attempt',
-        text: `INSERT INTO call_attempts (company_id, uuid, call_id, round, buyer_id, connect_to,
-          status, timeout_seconds, press_one_to_accept, dial)
-          VALUES ($1, uuidv7(), $2, 1, $3, '+13105550111', 'ringing', 30, false, '{}')`,
-        values: [world.company_id, rows[0].id, buyer_id],
-      });
-      await client.query('COMMIT');
-      client.release();
-      times.push(performance.now() - started);
-    }
-  };
-  await Promise.all(Array.from({ length: CONNECTIONS }, lane));
-  await pool.end();
-  const sorted = times.toSorted((a, b) => a - b);
+interface Bench {
+  world: BenchWorld;
+  service: ChildProcess;
+  /** The offer with so many buyers. */
+  offers: Map<number, string>;
+}
+
+const count = (buyers: number) => buyers.toLocaleString('en');
+const FLOOR = `floor: the writes alone, ${CONNECTIONS} connections`;
+const SATURATED = `decisions, 1,000 buyers, ${CONNECTIONS} connections`;
+const oneByOne = (buyers: number) => `decisions one after the other, ${count(buyers)} buyers`;
+
+/** What a turn measures, in this order. */
+function measurements(bench: Bench): Map<string, () => Promise<Figures>> {
+  const offer_id = bench.offers.get(1_000)!;
+  const decide = { path: 'call_sessions', offer_id, seconds: SECONDS };
+  const works = new Map([
+    [`decisions, 1,000 buyers, ${RATE} a second`, () => load(bench, { ...decide, rate: RATE })],
+    [
+      `explanations, 1,000 buyers, ${RATE} a second`,
+      () => load(bench, { ...decide, path: 'routing/explain', rate: RATE }),
+    ],
+    [SATURATED, () => load(bench, { ...decide, connections: CONNECTIONS })],
+    [FLOOR, () => floor(bench, offer_id)],
+  ]);
+  for (const buyers of BUYERS) {
+    const one = { ...decide, offer_id: bench.offers.get(buyers)!, connections: 1 };
+    works.set(oneByOne(buyers), () => load(bench, { ...one, seconds: Math.min(3, SECONDS) }));
+  }
+  return works;
+}
+
+async function floor({ world }: Bench, offer_id: string): Promise<Figures> {
+  await quiet(world);
+  await query(world.url, 'CHECKPOINT');
+  return floorOfDecisions(world, { offer_id, connections: CONNECTIONS, seconds: SECONDS });
+}
+
+type Row = { what: string } & Figures;
+
+/** Measures everything in turns after a warm-up, and returns the medians. */
+async function measureAll(bench: Bench): Promise<Row[]> {
+  const path = 'call_sessions';
+  for (const offer_id of bench.offers.values())
+    await load(bench, { path, offer_id, connections: 1, seconds: 1 });
+  const offer_id = bench.offers.get(1_000)!;
+  await load(bench, { path, offer_id, connections: CONNECTIONS, seconds: WARM_SECONDS });
+  const works = measurements(bench);
+  const turns = new Map([...works.keys()].map((what) => [what, [] as Figures[]]));
+  for (let turn = 0; turn < ROUNDS; turn++)
+    for (const [what, measure] of works) turns.get(what)!.push(await measure());
+  return [...turns].map(([what, all]) => ({ what, ...medians(all) }));
+}
+
+function medians(all: Figures[]): Figures {
+  const of = (key: keyof Figures) => median(all.map((figures) => figures[key] ?? 0));
+  const cpu = { cpu_service_ms: of('cpu_service_ms'), cpu_database_ms: of('cpu_database_ms') };
   return {
-    req_s: Math.round(times.length / SECONDS),
-    p50_ms: round(median(times)),
-    p99_ms: round(sorted[Math.floor(sorted.length * 0.99)] ?? 0),
-    errors: 0,
+    req_s: of('req_s'),
+    p50_ms: of('p50_ms'),
+    p99_ms: of('p99_ms'),
+    errors: Math.max(...all.map(({ errors }) => errors)),
+    ...(cpu.cpu_service_ms > 0 && cpu),
   };
 }
 
-type Report = (what: string, figures: Figures) => void;
-
-async function measureAll(
-  world: BenchWorld,
-  offers: Map<number, string>,
-  report: Report,
-): Promise<void> {
-  const offer_id = offers.get(1_000)!;
-  const decide = { path: 'call_sessions', offer_id };
-  await load(world, { ...decide, connections: CONNECTIONS, seconds: WARM_SECONDS });
-  report(
-    `decisions, 1,000 buyers, ${RATE} a second`,
-    await load(world, { ...decide, rate: RATE, seconds: SECONDS }),
-  );
-  report(
-    `explanations, 1,000 buyers, ${RATE} a second`,
-    await load(world, { path: 'routing/explain', offer_id, rate: RATE, seconds: SECONDS }),
-  );
-  report(
-    `decisions, 1,000 buyers, ${CONNECTIONS} connections`,
-    await load(world, { ...decide, connections: CONNECTIONS, seconds: SECONDS }),
-  );
-  report(`floor: the writes alone, ${CONNECTIONS} connections`, await floor(world, offer_id));
-  for (const buyers of BUYERS) {
-    const one = { path: 'call_sessions', offer_id: offers.get(buyers)!, connections: 1 };
-    await load(world, { ...one, seconds: 1 });
-    report(
-      `decisions one after the other, ${buyers.toLocaleString('en')} buyers`,
-      await load(world, { ...one, seconds: 5 }),
+function print(rows: Row[]): { of_floor: number; large_of_small: number } {
+  for (const { what, req_s, p50_ms, p99_ms, errors, cpu_service_ms, cpu_database_ms } of rows)
+    say(
+      `${what.padEnd(52)} ${String(req_s).padStart(7)}/s  p50 ${p50_ms} ms  p99 ${p99_ms} ms` +
+        (cpu_service_ms === undefined
+          ? ''
+          : `  CPU ${cpu_service_ms} ms of the service, ${cpu_database_ms} ms of the database`) +
+        (errors ? `  ERRORS ${errors}` : ''),
     );
-  }
+  const of = (what: string) => rows.find((row) => row.what === what)!.req_s;
+  const of_floor = round(of(SATURATED) / of(FLOOR), 3);
+  const large_of_small = round(of(oneByOne(10)) / of(oneByOne(10_000)));
+  say(`decisions, ${CONNECTIONS} connections: ${of_floor} of the floor`);
+  say(`decisions one after the other, 10,000 buyers against 10: ${large_of_small} x as long`);
+  return { of_floor, large_of_small };
 }
 
 export async function benchDecisions(server: EmbeddedDatabase): Promise<void> {
   const world = await copyWorld(server, await prepareWorld(server, 10_000), 'bench_decisions');
-  const rows: ({ what: string } & Figures)[] = [];
-  const report: Report = (what, figures) => {
-    rows.push({ what, ...figures });
-    const { req_s, p50_ms, p99_ms, errors } = figures;
-    say(
-      `${what.padEnd(62)} ${String(round(req_s, 1)).padStart(7)}/s  p50 ${p50_ms} ms  p99 ` +
-        `${p99_ms} ms${errors ? `  ERRORS ${errors}` : ''}`,
-    );
-  };
   await fillBuyers(world);
   await fillLists(world);
   const offers = new Map<number, string>();
@@ -212,13 +210,18 @@ export async function benchDecisions(server: EmbeddedDatabase): Promise<void> {
   const service = startService(world.url, PORT, { RUN_JOBS: 'false' });
   try {
     await ready(PORT);
-    await measureAll(world, offers, report);
+    const report = await measureAll({ world, service, offers });
+    const ratios = print(report);
+    writeFileSync(
+      '.bench/decisions.json',
+      JSON.stringify(
+        { seconds: SECONDS, rounds: ROUNDS, lists: LISTS, listed: LISTED, report, ...ratios },
+        null,
+        2,
+      ),
+    );
   } finally {
     await end([service]);
     await dropWorld(server, 'bench_decisions');
   }
-  writeFileSync(
-    '.bench/decisions.json',
-    JSON.stringify({ seconds: SECONDS, lists: LISTS, listed: LISTED, report: rows }, null, 2),
-  );
 }

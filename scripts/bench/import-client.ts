@@ -16,6 +16,7 @@ export class ImportClient {
   constructor(
     private readonly world: BenchWorld,
     readonly client: Client,
+    private readonly port = PORT,
   ) {}
 
   private headers(): Record<string, string> {
@@ -34,7 +35,7 @@ export class ImportClient {
 
   async createList(): Promise<number> {
     const headers = { ...this.headers(), 'Content-Type': 'application/json' };
-    const res = await fetch(`http://127.0.0.1:${PORT}/api/v1/buyer_suppressions`, {
+    const res = await fetch(`http://127.0.0.1:${this.port}/api/v1/buyer_suppressions`, {
       method: 'POST',
       headers,
       body: '{"name":"Bench"}',
@@ -82,7 +83,7 @@ export class ImportClient {
       'Content-Type': 'multipart/form-data; boundary=b',
       'Content-Length': head.length + statSync(csv).size + tail.length,
     };
-    const req = request(`http://127.0.0.1:${PORT}/api/v1/buyer_suppression_files`, {
+    const req = request(`http://127.0.0.1:${this.port}/api/v1/buyer_suppression_files`, {
       method: 'POST',
       headers,
     });
@@ -132,7 +133,7 @@ export class ImportClient {
       headers: this.headers(),
     }));
     const result = await autocannon({
-      url: `http://127.0.0.1:${PORT}`,
+      url: `http://127.0.0.1:${this.port}`,
       connections: 4,
       overallRate: 100,
       duration: seconds,
@@ -146,7 +147,7 @@ export class ImportClient {
   }
 
   async stop(id: number): Promise<void> {
-    await fetch(`http://127.0.0.1:${PORT}/api/v1/buyer_suppression_files/${id}/stop`, {
+    await fetch(`http://127.0.0.1:${this.port}/api/v1/buyer_suppression_files/${id}/stop`, {
       method: 'POST',
       headers: this.headers(),
     });

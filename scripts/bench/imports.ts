@@ -16,6 +16,8 @@ const ROUNDS = Number(option('rounds', '3'));
 const MILLION = 1_000_000;
 const MILLIONS = Number(option('millions', '10'));
 
+const WITH_LOOKUP = option('lookup', 'yes') !== 'no';
+
 type Report = Record<string, unknown>;
 
 async function start(world: BenchWorld): Promise<ChildProcess> {
@@ -144,7 +146,7 @@ export async function benchImports(server: EmbeddedDatabase): Promise<void> {
   await measureRequests(bench, report, csv);
   await stop(service);
 
-  report.lookup = await benchLookup(server);
+  if (WITH_LOOKUP) report.lookup = await benchLookup(server);
   writeFileSync('.bench/imports.json', JSON.stringify(report, null, 2));
   await client.end();
 }

@@ -1,66 +1,42 @@
 import { execFileSync } from 'node:child_process';
-import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
-import { benchCalls } from './calls';
-import { benchDecisions } from './decisions';
-import { benchDeliveries } from './deliveries';
-import { benchEngine } from './engine';
-import { benchEngineTick } from './engine-tick';
-import { benchLookup } from './import-lookup';
-import { benchImports } from './imports';
-import { benchLeadLists } from './lead-lists';
-import { benchLeads } from './leads';
-import { benchRequests } from './requests';
-import { benchTeams } from './teams';
+import { BENCHES, benchesOf } from './benches';
 import { option } from './tools';
 import { startDatabase } from './world';
 
 // npm run bench [-- --seconds N] [--rounds N] [--sizes 10000,1000000] [--only BENCH]
+//               [--compare REV] [--node MAJOR]
 //
-// BENCH is requests, imports, lookup, leads, engine, engine-tick, calls, lead-lists, decisions,
-// teams, deliveries or part of the name of a request. All contenders take turns in one run because
+// BENCH is one or several of benches.ts, table, or part of the name of a request.
+// docs/performance.md says what each measures. All contenders take turns in one run because machines
+// are noisy: medians and ratios count, not single figures.
 
-// machines are noisy: medians and ratios count, not single figures.
-
-type Bench = (server: EmbeddedDatabase) => Promise<unknown>;
-const BENCHES: Record<string, Bench> = {
-  imports: benchImports,
-  lookup: benchLookup,
-  leads: benchLeads,
-  engine: benchEngine,
-  'engine-tick': benchEngineTick,
-  calls: benchCalls,
-  'lead-lists': benchLeadLists,
-  decisions: benchDecisions,
-  teams: benchTeams,
-  deliveries: benchDeliveries,
-};
-const ALL: Bench[] = [
-  benchRequests,
-  benchImports,
-  benchLeads,
-  benchEngine,
-  benchEngineTick,
-  benchCalls,
-  benchLeadLists,
-  benchDecisions,
-  benchTeams,
-  benchDeliveries,
-];
-
-async function main(): Promise<void> {
+async function measure(only: string): Promise<void> {
   // The benches run the build, which must not be older than the source.
-  execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
+  if (!process.argv.includes('--no-build'))
+    execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
   const server = await startDatabase();
-  const only = option('only', '');
   try {
-    for (const bench of only === '' ? ALL : [BENCHES[only] ?? benchRequests]) await bench(server);
+    for (const name of benchesOf(only)) {
+      const bench = await BENCHES[name]!();
+      await bench(server);
+    }
   } finally {
     await server.stop();
   }
 }
 
+/** Returns the exit code: 1 when a comparison finds something slower. */
+async function main(): Promise<number> {
+  const [only, rev, node] = [option('only', ''), option('compare', ''), option('node', '')];
+  if (rev !== '') return (await import('./compare.js')).compareCommits(rev);
+  if (node !== '') return (await import('./compare.js')).compareNodes(node);
+  if (only === 'table') await (await import('./table.js')).benchTable();
+  else await measure(only);
+  return 0;
+}
+
 main().then(
-  () => process.exit(0),
+  (code) => process.exit(code),
   (error: unknown) => {
     console.error(error);
     process.exit(1);

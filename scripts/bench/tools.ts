@@ -23,13 +23,23 @@ function launch(command: string, args: string[], env: NodeJS.ProcessEnv): ChildP
   });
   const end = () => void child.kill();
   process.once('exit', end);
-  child.once('exit', () => process.off('exit', end));
+  child.once('exit', (code) => {
+    process.off('exit', end);
+    // Another program on the same port would be measured instead.
+    if (child.killed) return;
+    console.error(`a process of the bench has ended by itself, with code ${code}`);
+    process.exit(1);
+  });
   return child;
 }
+
+/** With another Node than that of the bench (`--node`), its folder comes first. */
+const searchPath = [process.env.BENCH_NODE_FOLDER, process.env.PATH].filter(Boolean).join(':');
 
 /** Runs what an npm script runs after its build. Logging is on; the lines go to /dev/null. */
 const built = (script: 'start' | 'worker', url: string, settings: NodeJS.ProcessEnv) =>
   launch('sh', ['-c', scripts[script].split(' && ').at(-1)!], {
+    PATH: searchPath,
     DATABASE_URL: url,
     KEY_PEPPER: PEPPER,
     DATA_DIR: '.bench',
@@ -97,6 +107,8 @@ export interface Paced {
   /** Requests a second. */
   rate: number;
   seconds: number;
+  /** Sent at the same rate before, and left out of the times. */
+  warm_seconds?: number;
 }
 
 /**
@@ -109,15 +121,16 @@ export async function paced({
   body,
   rate,
   seconds,
+  warm_seconds = 0,
 }: Paced): Promise<{ times: number[]; errors: number }> {
   const agent = new http.Agent({ keepAlive: true });
   const times: number[] = [];
   let errors = 0;
-  const send = (due: number) =>
+  const send = (due: number, is_warm: boolean) =>
     new Promise<void>((done) => {
       const request = http.request(url, { agent, method: 'POST', headers }, (res) => {
         res.resume().on('end', () => {
-          times.push(performance.now() - due);
+          if (is_warm) times.push(performance.now() - due);
           if (res.statusCode! >= 300) errors++;
           done();
         });
@@ -126,11 +139,11 @@ export async function paced({
     });
   const start = performance.now();
   const sent: Promise<void>[] = [];
-  for (let n = 0; n < rate * seconds; n++) {
+  for (let n = 0; n < rate * (warm_seconds + seconds); n++) {
     const due = start + (n * 1000) / rate;
     const early = due - performance.now();
     if (early > 0) await new Promise((go) => setTimeout(go, early));
-    sent.push(send(due));
+    sent.push(send(due, n >= rate * warm_seconds));
   }
   await Promise.all(sent);
   agent.destroy();

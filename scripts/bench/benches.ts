@@ -1,0 +1,31 @@
+import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+
+type Bench = (server: EmbeddedDatabase) => Promise<unknown>;
+
+/** A bench is only loaded when it runs: an older commit may lack what another one imports. */
+export const BENCHES: Record<string, () => Promise<Bench>> = {
+  requests: async () => (await import('./requests.js')).benchRequests,
+  imports: async () => (await import('./imports.js')).benchImports,
+  lookup: async () => (await import('./import-lookup.js')).benchLookup,
+  leads: async () => (await import('./leads.js')).benchLeads,
+  engine: async () => (await import('./engine.js')).benchEngine,
+  'engine-tick': async () => (await import('./engine-tick.js')).benchEngineTick,
+  calls: async () => (await import('./calls.js')).benchCalls,
+  'lead-lists': async () => (await import('./lead-lists.js')).benchLeadLists,
+  decisions: async () => (await import('./decisions.js')).benchDecisions,
+  events: async () => (await import('./events.js')).benchEvents,
+  teams: async () => (await import('./teams.js')).benchTeams,
+  deliveries: async () => (await import('./deliveries.js')).benchDeliveries,
+  soak: async () => (await import('./soak.js')).benchSoak,
+};
+
+/** imports includes the look-up; soak takes ten minutes. */
+const BY_NAME_ONLY = ['lookup', 'soak'];
+
+/** The benches of `--only`: all, those that it lists, or that of requests with a part of a name. */
+export function benchesOf(only: string): string[] {
+  if (only === '') return Object.keys(BENCHES).filter((name) => !BY_NAME_ONLY.includes(name));
+  const names = only.split(',');
+  // Names of requests have commas.
+  return names.every((name) => name in BENCHES) ? names : ['requests'];
+}

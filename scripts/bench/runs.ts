@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+/** A source tree whose benches run, with the Node that its service runs under. */
+export interface Side {
+  name: string;
+  folder: string;
+  /** Of another Node than this one. */
+  node_folder?: string;
+}
+
+export type Options = Record<string, string>;
+
+/** Names of options are not repeated: those that are given by the user count. */
+export const optionArgs = (options: Options): string[] =>
+  Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
+
+/** The options of this command, with defaults for those that are not given. */
+export function givenOptions(defaults: Options, without: readonly string[]): Options {
+  const given: Options = {};
+  for (const [at, arg] of process.argv.entries()) {
+    const value = process.argv[at + 1];
+    if (!arg.startsWith('--') || value === undefined || value.startsWith('--')) continue;
+    if (!without.includes(arg.slice(2))) given[arg.slice(2)] = value;
+  }
+  return { ...defaults, ...given };
+}
+
+/** Runs a bench in a process of its own, on a build that is up to date. */
+export async function runBench(
+  { name, folder, node_folder }: Side,
+  bench: string,
+  { options, show }: { options: Options; show: boolean },
+): Promise<void> {
+  const args = ['--only', bench, '--no-build', ...optionArgs(options)];
+  const child = spawn(process.execPath, ['--import', 'tsx', 'scripts/bench/index.ts', ...args], {
+    cwd: folder,
+    stdio: ['ignore', show ? 'inherit' : 'ignore', 'inherit'],
+    env: { ...process.env, ...(node_folder && { BENCH_NODE_FOLDER: node_folder }) },
+  });
+  const end = () => void child.kill();
+  process.once('exit', end);
+  const [code] = await once(child, 'exit');
+  process.off('exit', end);
+  if (code !== 0) throw new Error(`the bench ${bench} of ${name} ended with code ${code}`);
+}

@@ -1,0 +1,219 @@
+import { Pool } from 'undici';
+import { CallClient, type BegunCall, type CallEvent } from './call-client';
+import { CONVERSION } from './events-world';
+import { phoneNumber } from './shop';
+import type { SoakWorld } from './soak-world';
+
+// The mixed load: requests that are due at even intervals, and the events of the calls that they
+// begin, which come as they would from a softswitch.
+
+const CONNECTIONS = 64;
+/** Requests a second, apart from the events: three of each call. Together 300. */
+const RATES = {
+  'begin a call': 30,
+  'submit a lead': 60,
+  'list calls': 30,
+  'list leads': 25,
+  'list buyers': 30,
+  'show a buyer': 32,
+  'change a buyer': 1,
+  report: 2,
+};
+export type Kind = keyof typeof RATES | 'event of a call';
+const PATTERN = Object.entries(RATES)
+  .flatMap(([kind, rate]) =>
+    Array.from({ length: rate }, (_, n) => ({ kind, at: (n + 0.5) / rate })),
+  )
+  .sort((a, b) => a.at - b.at)
+  .map(({ kind }) => kind as keyof typeof RATES);
+
+/** Numbers of leads that were submitted are below this; those of other callers above. */
+const OTHER_CALLERS = 1_000_000;
+const REPEATED_LEADS = 0.3;
+const CALLS_OF_LEADS = 0.5;
+
+interface Sent {
+  method: 'GET' | 'POST' | 'PUT';
+  path: string;
+  body?: object;
+}
+
+const random = (n: number): number => Math.floor(Math.random() * n);
+const one = <T>(items: readonly T[]): T => items[random(items.length)]!;
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+const day = (ago: number): string =>
+  new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+
+/** What was sent and answered, for comparison with what was stored. */
+export interface Sums {
+  calls: number;
+  leads: number;
+  repeated_leads: number;
+}
+
+export class Load {
+  readonly times = new Map<Kind, number[]>();
+  readonly errors: string[] = [];
+  readonly sums: Sums = { calls: 0, leads: 0, repeated_leads: 0 };
+  private readonly calls: CallClient;
+  private readonly pool: Pool;
+  private readonly open = new Set<Promise<void>>();
+  private numbers = 0;
+  private callers = OTHER_CALLERS;
+
+  constructor(
+    private readonly soak: SoakWorld,
+    port: string,
+  ) {
+    this.calls = new CallClient(soak.world, port, CONNECTIONS);
+    this.pool = new Pool(`http://127.0.0.1:${port}`, { connections: CONNECTIONS, pipelining: 1 });
+  }
+
+  /** Sends for so many seconds, and returns once all calls have ended. */
+  async run(seconds: number): Promise<void> {
+    const start = performance.now();
+    for (let n = 0; n < PATTERN.length * seconds; n++) {
+      const due = start + (n * 1000) / PATTERN.length;
+      const early = due - performance.now();
+      if (early > 0) await pause(early);
+      this.track(this.send(PATTERN[n % PATTERN.length]!, due));
+    }
+    while (this.open.size > 0) await Promise.all(this.open);
+  }
+
+  async close(): Promise<void> {
+    await this.calls.close();
+    await this.pool.close();
+  }
+
+  private track(work: Promise<void>): void {
+    this.open.add(work);
+    void work.finally(() => this.open.delete(work));
+  }
+
+  /** Times a request from when it was due, even if it could not be sent then. */
+  private async timed<T>(kind: Kind, due: number, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      const result = await work();
+      const times = this.times.get(kind) ?? [];
+      this.times.set(kind, times);
+      times.push(performance.now() - due);
+      return result;
+    } catch (error) {
+      this.errors.push(`${kind}: ${(error as Error).message}`);
+      return undefined;
+    }
+  }
+
+  private async send(kind: keyof typeof RATES, due: number): Promise<void> {
+    if (kind === 'begin a call') return this.call(due);
+    if (kind === 'submit a lead') return this.submit(due);
+    await this.timed(kind, due, () => this.request(this.usual(kind)));
+  }
+
+  private usual(kind: keyof typeof RATES): Sent {
+    const { offer_id, world } = this.soak;
+    const buyer = world.first_id + random(world.buyers - 1);
+    const get = (path: string): Sent => ({ method: 'GET', path });
+    const since = 1 + random(90);
+    switch (kind) {
+      case 'list calls':
+        return get(
+          one([
+            'calls',
+            'calls?buyer_converted=true',
+            'calls?no_buyer=true&per_page=10',
+            `calls?buyer_id=${buyer}`,
+            `calls?offer_id=${offer_id}&page=2`,
+          ]),
+        );
+      case 'list leads':
+        return get(
+          one([
+            'leads',
+            'leads?columns=id,caller_number,status',
+            'leads?page=20',
+            'leads?order=created_at&order_dir=desc',
+            `leads?number=${phoneNumber(random(Math.max(1, this.numbers)))}`,
+          ]),
+        );
+      case 'list buyers':
+        return get(one(['buyers', 'buyers?columns=id,name,number,paused', 'buyers?page=3']));
+      case 'report':
+        return get(
+          `calls/reports?category=${one(['buyer', 'offer', 'day'])}` +
+            `&created_at_from=${day(since + 1)}&created_at_to=${day(since)}`,
+        );
+      case 'change a buyer':
+        return {
+          method: 'PUT',
+          path: `buyers/${buyer}`,
+          body: { name: `Changed ${random(1_000)}`, tier: random(5) },
+        };
+      default:
+        return get(`buyers/${buyer}`);
+    }
+  }
+
+  private async request({ method, path, body }: Sent): Promise<number> {
+    const res = await this.pool.request({
+      method,
+      path: `/api/v1/${path}`,
+      headers: {
+        authorization: `Basic ${Buffer.from(this.soak.world.auth).toString('base64')}`,
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      body: body ? JSON.stringify(body) : null,
+    });
+    const text = await res.body.text();
+    if (res.statusCode >= 300) throw new Error(`${path}: ${res.statusCode} ${text}`);
+    return res.statusCode;
+  }
+
+  private async submit(due: number): Promise<void> {
+    const is_repeated = this.numbers > 0 && Math.random() < REPEATED_LEADS;
+    const n = is_repeated ? random(this.numbers) : this.numbers++;
+    const fields = {
+      lead_token: this.soak.lead_token,
+      caller_id: String(phoneNumber(n)).slice(1),
+      first_name: 'Ann',
+      email: `ann.${n}@example.com`,
+      city: 'Springfield',
+      state: 'CA',
+      source: `page-${random(1_000)}`,
+    };
+    const path = `leads?${new URLSearchParams(fields)}`;
+    const status = await this.timed('submit a lead', due, () =>
+      this.request({ method: 'POST', path }),
+    );
+    if (status === 201) this.sums.leads++;
+    if (status === 200) this.sums.repeated_leads++;
+  }
+
+  private async call(due: number): Promise<void> {
+    const { offer_id, traffic_source_id } = this.soak;
+    const is_lead = this.numbers > 0 && Math.random() < CALLS_OF_LEADS;
+    const n = is_lead ? random(this.numbers) : this.callers++;
+    const begun = await this.timed('begin a call', due, () =>
+      this.calls.begin(n, { offer_id, traffic_source_id }),
+    );
+    if (!begun) return;
+    this.sums.calls++;
+    if (begun.is_dialed) await this.events(begun);
+  }
+
+  /** Most calls convert; others end early, are hung up while it rings, or find the first buyer busy. */
+  private async events(call: BegunCall): Promise<void> {
+    const report = async (event: CallEvent) => {
+      await pause(300 + random(1_500));
+      await this.timed('event of a call', performance.now(), () => this.calls.report(call, event));
+    };
+    const kind = Math.random();
+    if (kind < 0.1) return report({ event: 'completed' });
+    if (kind < 0.2) await report({ event: 'busy' });
+    await report({ event: 'answered' });
+    await report({ event: 'key_press', key: '1' });
+    const duration = kind < 0.3 ? 20 : CONVERSION.after_seconds + random(600);
+    return report({ event: 'completed', duration });
+  }
+}

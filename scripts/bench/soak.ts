@@ -1,0 +1,203 @@
+import type { ChildProcess } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { Client } from 'pg';
+import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import { cpuMeter } from './cpu';
+import { ImportClient } from './import-client';
+import { makeFile } from './import-file';
+import { memoryTrend, sampleMemory } from './soak-memory';
+import { Load } from './soak-load';
+import { checkSums, type Check } from './soak-sums';
+import {
+  printStatements,
+  resetStatements,
+  topStatements,
+  type StatementShare,
+} from './soak-statements';
+import { dropSoakRun, openSoakWorld, type SoakWorld } from './soak-world';
+import {
+  end,
+  median,
+  option,
+  percentile,
+  ready,
+  round,
+  say,
+  startService,
+  startWorker,
+} from './tools';
+import { query, quiet } from './world';
+
+// A mixed load for ten minutes: 300 requests a second of calls and their events, leads, lists and
+// reports, while a file is imported, on a million calls and a million leads. At the end, all that
+// was counted must be exact.
+
+const PORT = '4115';
+const SECONDS = Number(option('seconds', '600'));
+const WARM_SECONDS = 10;
+/** The import begins when the load has run for a tenth of its time. */
+const IMPORT_AFTER = 0.1;
+/** As many rows as an import that runs for most of the time has. */
+const ROWS_A_SECOND = 10_000_000 / 600;
+const SETTLE_MS = 120_000;
+
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
+/** Imports a file during the load; the seconds that it took. */
+async function importMeanwhile({ world }: SoakWorld): Promise<number> {
+  const client = new Client({ connectionString: world.url });
+  await client.connect();
+  try {
+    const rows = Math.ceil((SECONDS * ROWS_A_SECOND) / 100_000) * 100_000;
+    const { csv } = await makeFile(rows);
+    await pause(SECONDS * 1000 * IMPORT_AFTER);
+    const started = performance.now();
+    const imports = new ImportClient(world, client, PORT);
+    const { id } = await imports.upload(await imports.createList(), csv, 'block');
+    for (;;) {
+      const { rows: found } = await client.query(
+        'SELECT status, error_message FROM buyer_suppression_files WHERE id = $1',
+        [id],
+      );
+      const { status, error_message } = found[0];
+      if (status === 'succeeded') return round((performance.now() - started) / 1000, 1);
+      if (status === 'failed') throw new Error(error_message);
+      await pause(500);
+    }
+  } finally {
+    await client.end();
+  }
+}
+
+/** Waits until the worker has applied to leads what the calls of the load have changed. */
+async function settle({ world }: SoakWorld): Promise<void> {
+  for (const deadline = Date.now() + SETTLE_MS; Date.now() < deadline; await pause(500)) {
+    const [row] = await query(
+      world.url,
+      `SELECT (SELECT count(*) FROM lead_calls WHERE company_id = $1) +
+        (SELECT count(*) FROM leads WHERE company_id = $1 AND due_at < now()) AS n`,
+      [world.company_id],
+    );
+    if (Number(row!.n) === 0) return quiet(world);
+  }
+  throw new Error(`leads were still to be worked on ${SETTLE_MS / 1000} s after the load`);
+}
+
+interface Processes {
+  service: ChildProcess;
+  worker: ChildProcess;
+}
+
+interface Run {
+  load: Load;
+  cpu: { cpu_service_ms: number; cpu_database_ms: number };
+  memory: Record<string, ReturnType<typeof memoryTrend>>;
+  import_seconds: number;
+  checks: Check[];
+  statements: StatementShare[];
+}
+
+async function run(soak: SoakWorld, { service, worker }: Processes): Promise<Run> {
+  await ready(PORT);
+  const began_at = new Date();
+  const load = new Load(soak, PORT);
+  await load.run(WARM_SECONDS);
+  load.times.clear();
+  await resetStatements(soak.world.url);
+  const cpu = cpuMeter(service.pid);
+  const samples = sampleMemory({ service: service.pid!, worker: worker.pid! });
+  const [import_seconds] = await Promise.all([importMeanwhile(soak), load.run(SECONDS)]);
+  const memory = samples.stop();
+  const requests = [...load.times.values()].reduce((sum, { length }) => sum + length, 0);
+  const spent = cpu(requests);
+  const statements = await topStatements(soak.world.url);
+  await settle(soak);
+  const authorization = `Basic ${Buffer.from(soak.world.auth).toString('base64')}`;
+  const get = async (path: string) => {
+    const url = `http://127.0.0.1:${PORT}/api/v1/${path}`;
+    const response = await fetch(url, { headers: { authorization } });
+    return (await response.json()) as Record<string, unknown>;
+  };
+  const checks = await checkSums({ soak, began_at, sent: load.sums, get });
+  await load.close();
+  const trends = Object.fromEntries(
+    Object.entries(memory).map(([name, points]) => [name, memoryTrend(points)]),
+  );
+  return { load, cpu: spent, memory: trends, import_seconds, checks, statements };
+}
+
+interface Latency {
+  kind: string;
+  requests: number;
+  p50_ms: number;
+  p99_ms: number;
+  worst_ms: number;
+}
+
+const latency = (kind: string, times: number[]): Latency => ({
+  kind,
+  requests: times.length,
+  p50_ms: round(median(times), 1),
+  p99_ms: round(percentile(times, 0.99), 1),
+  worst_ms: Math.round(percentile(times, 1)),
+});
+
+function print({ load, cpu, memory, import_seconds, checks, statements }: Run): boolean {
+  const rows = [...load.times].map(([kind, times]) => latency(kind, times));
+  rows.push(latency('all', [...load.times.values()].flat()));
+  for (const { kind, requests, p50_ms, p99_ms, worst_ms } of rows)
+    say(
+      `${kind.padEnd(18)} ${String(requests).padStart(8)}  ${round(requests / SECONDS, 1)}/s  ` +
+        `p50 ${p50_ms} ms  p99 ${p99_ms} ms  longest ${worst_ms} ms`,
+    );
+  for (const [name, { first_mb, last_mb, peak_mb, mb_a_minute }] of Object.entries(memory))
+    say(
+      `memory of the ${name}: ${first_mb} MB after the warm-up, ${last_mb} MB at the end, ` +
+        `${peak_mb} MB at most, ${mb_a_minute} MB a minute`,
+    );
+  say(`CPU of a request: ${cpu.cpu_service_ms} ms of the service, ${cpu.cpu_database_ms} ms of`);
+  say(`the database; the import took ${import_seconds} s`);
+  printStatements(statements);
+  const wrong = checks.filter(({ expected, found }) => expected !== found);
+  say(`${checks.length - wrong.length} of ${checks.length} sums are exact`);
+  for (const { what, expected, found } of wrong)
+    say(`WRONG: ${what}: ${found} instead of ${expected}`);
+  say(`${load.errors.length} errors`);
+  for (const error of load.errors.slice(0, 5)) say(`ERROR: ${error.slice(0, 300)}`);
+  writeFileSync(
+    '.bench/soak.json',
+    JSON.stringify(
+      {
+        seconds: SECONDS,
+        rows,
+        memory,
+        cpu,
+        import_seconds,
+        checks,
+        statements,
+        errors: load.errors.length,
+      },
+      null,
+      2,
+    ),
+  );
+  return wrong.length === 0 && load.errors.length === 0;
+}
+
+export async function benchSoak(server: EmbeddedDatabase): Promise<void> {
+  const soak = await openSoakWorld(server);
+  const { url } = soak.world;
+  await query(url, 'CHECKPOINT');
+  const processes = {
+    service: startService(url, PORT, { RUN_JOBS: 'false' }),
+    worker: startWorker(url),
+  };
+  let is_exact = false;
+  try {
+    is_exact = print(await run(soak, processes));
+  } finally {
+    await end(Object.values(processes));
+    await dropSoakRun(server);
+  }
+  if (!is_exact) throw new Error('the load had errors, or sums that are not exact');
+}

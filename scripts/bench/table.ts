@@ -1,0 +1,227 @@
+import { writeFileSync } from 'node:fs';
+import { readReport } from './lines';
+import { givenOptions, runBench, type Options } from './runs';
+import { option, round, say } from './tools';
+import { build } from './trees';
+
+// The speed table of docs/performance.md, from one run of all the benches that it needs.
+
+type Row = Record<string, string | number>;
+
+interface Report {
+  report: Row[];
+  of_floor?: number;
+  large_of_small?: number;
+  api?: { ratio: number };
+  large?: { peak_mb: number };
+}
+
+/** Settings that keep the run short; three turns each. */
+const RUNS: Record<string, { file: string; options: Options }> = {
+  decisions: { file: 'decisions.json', options: { seconds: '5' } },
+  events: { file: 'events.json', options: {} },
+  requests: { file: 'report.json', options: { seconds: '3', sizes: '10000' } },
+  leads: { file: 'leads.json', options: { seconds: '3' } },
+  imports: { file: 'imports.json', options: { lookup: 'no' } },
+  engine: { file: 'engine.json', options: { leads: '40000' } },
+  calls: { file: 'calls-lists.json', options: { seconds: '3' } },
+  'lead-lists': { file: 'leads-lists.json', options: { seconds: '2' } },
+};
+
+interface Figure {
+  work: string;
+  value: number;
+  unit: string;
+  /** What is to be reached. */
+  target: number;
+  better: 'higher' | 'lower';
+}
+
+type Reports = Map<string, Report>;
+
+/** A figure of a bench; none when that bench has not run. */
+type Source = (reports: Reports) => Figure | undefined;
+
+interface Line {
+  work: string;
+  bench: string;
+  target: number;
+  unit?: string;
+  better?: 'higher' | 'lower';
+  value(report: Report): number | undefined;
+}
+
+const source =
+  ({ work, bench, target, unit = '', better = 'higher', value }: Line): Source =>
+  (reports) => {
+    const report = reports.get(bench);
+    const found = report && value(report);
+    return found === undefined ? undefined : { work, value: found, unit, target, better };
+  };
+
+const rowOf = ({ report }: Report, wanted: Row): Row | undefined =>
+  report.find((row) => Object.entries(wanted).every(([name, value]) => row[name] === value));
+
+const numberIn = (report: Report, wanted: Row, name: string): number | undefined => {
+  const row = rowOf(report, wanted);
+  return row && Number(row[name]);
+};
+
+const upTo = (bench: string, work: string, target: number, value: Line['value']): Source =>
+  source({ work, bench, target, unit: ' ms', better: 'lower', value });
+
+/** Requests a second of the service, divided by those of another contender. */
+const against =
+  (contender: string, wanted: Row, own = 'trunkline'): Line['value'] =>
+  (report) => {
+    const service = numberIn(report, { ...wanted, contender: own }, 'req_s');
+    const other = numberIn(report, { ...wanted, contender }, 'req_s');
+    return service === undefined || !other ? undefined : round(service / other);
+  };
+
+const request = (work: string, line: string, contender: string, target: number): Source =>
+  source({ work: line, bench: 'requests', target, value: against(contender, { work }) });
+
+const listed = (bench: string, pattern: RegExp, line: string): Source =>
+  upTo(bench, line, 50, ({ report }) => {
+    const found = report.filter((row) => pattern.test(String(row.query)));
+    return found.length === 0 ? undefined : Math.max(...found.map(({ p99_ms }) => Number(p99_ms)));
+  });
+
+const FLOOR = 'floor';
+const USUAL = 'fastify+prisma';
+/** A write of both with the change log, and of both without. */
+const bothLogged = (work: string, line: string): Source[] => [
+  source({
+    work: `${line}, both with the change log`,
+    bench: 'requests',
+    target: 2,
+    value: against('fastify, logging', { work }),
+  }),
+  source({
+    work: `${line}, both without`,
+    bench: 'requests',
+    target: 2,
+    value: against(USUAL, { work }, 'without the log'),
+  }),
+];
+const SOURCES: Source[] = [
+  source({
+    work: 'decisions, 1,000 buyers, 16 connections, of the floor',
+    bench: 'decisions',
+    target: 0.5,
+    value: ({ of_floor }) => of_floor,
+  }),
+  upTo('decisions', 'decisions, 50 a second, p99', 10, (report) =>
+    numberIn(report, { what: 'decisions, 1,000 buyers, 50 a second' }, 'p99_ms'),
+  ),
+  upTo('decisions', 'explanations, 50 a second, p99', 15, (report) =>
+    numberIn(report, { what: 'explanations, 1,000 buyers, 50 a second' }, 'p99_ms'),
+  ),
+  source({
+    work: 'one after the other, 10,000 buyers against 10',
+    bench: 'decisions',
+    target: 1.5,
+    unit: ' ×',
+    better: 'lower',
+    value: ({ large_of_small }) => large_of_small,
+  }),
+  source({
+    work: 'events of a call, of a floor with the same writes',
+    bench: 'events',
+    target: 0.5,
+    value: ({ of_floor }) => of_floor,
+  }),
+  request('update', 'PUT buyer, of the floor', FLOOR, 0.6),
+  ...bothLogged('update', 'PUT buyer × fastify + Prisma'),
+  ...bothLogged('create', 'POST buyer × fastify + Prisma'),
+  request('list, all columns', 'list, all columns, of the floor', FLOOR, 0.9),
+  request('list, columns=id,name,number,paused', 'list, four columns, of the floor', FLOOR, 0.65),
+  request('show', 'show, of the floor', FLOOR, 0.8),
+  request('no data (GET /me)', 'GET /me, of bare node:http', FLOOR, 0.4),
+  source({
+    work: 'API p99 beside an import',
+    bench: 'imports',
+    target: 2,
+    unit: ' ×',
+    better: 'lower',
+    value: ({ api }) => api?.ratio,
+  }),
+  source({
+    work: 'API p99 beside two workers',
+    bench: 'engine',
+    target: 2,
+    unit: ' ×',
+    better: 'lower',
+    value: (report) => numberIn(report, { workers: 2 }, 'ratio'),
+  }),
+  source({
+    work: 'import of 10,000,000: memory at most',
+    bench: 'imports',
+    target: 300,
+    unit: ' MB',
+    better: 'lower',
+    value: ({ large }) => large?.peak_mb,
+  }),
+  listed('calls', /^status=no_answer$/, 'calls: status of 700,000, p99'),
+  listed('calls', /^offer_id=\d+&buyer_converted=true$/, 'calls: offer and converted, p99'),
+  listed('calls', /^token_key=state&token_value=/, 'calls: token of 100,000, p99'),
+  listed('calls', /^created_at_from/, 'calls: a day, p99'),
+  listed('lead-lists', /has_next_action/, 'leads: has_next_action, p99'),
+  listed('lead-lists', /^next_action_at_/, 'leads: next_action_at_*, p99'),
+  listed('lead-lists', /^order=/, 'leads: every order, p99 of the slowest'),
+  source({
+    work: 'submissions of leads, new, of the floor',
+    bench: 'leads',
+    target: 0.8,
+    value: against(FLOOR, { mix: 'new leads' }),
+  }),
+  source({
+    work: 'submissions of leads, 30% repeats, of the floor',
+    bench: 'leads',
+    target: 0.8,
+    value: against(FLOOR, { mix: '30% repeats' }),
+  }),
+];
+
+const isReached = ({ value, target, better }: Figure): boolean =>
+  better === 'higher' ? value >= target : value <= target;
+
+/** As a table of docs/performance.md. */
+function print(figures: Figure[]): void {
+  say('| work | measured | to reach | |');
+  say('| --- | ---: | ---: | --- |');
+  for (const figure of figures) {
+    const { work, value, unit, target, better } = figure;
+    const sign = better === 'higher' ? '≥' : '≤';
+    say(
+      `| ${work} | ${value}${unit} | ${sign} ${target}${unit} | ` +
+        `${isReached(figure) ? 'reached' : 'missed'} |`,
+    );
+  }
+}
+
+/** Runs the benches, those of `--benches a,b` only, and prints the table. */
+export async function benchTable(): Promise<void> {
+  build('.');
+  const wanted = option('benches', Object.keys(RUNS).join(',')).split(',');
+  const reports: Reports = new Map();
+  const minutes: number[] = [];
+  for (const [bench, { file, options }] of Object.entries(RUNS)) {
+    if (!wanted.includes(bench)) continue;
+    const started = performance.now();
+    const given = givenOptions({ rounds: '3', ...options }, ['only', 'benches']);
+    await runBench({ name: 'this tree', folder: '.' }, bench, { options: given, show: true });
+    reports.set(bench, readReport<Report>('.', file));
+    minutes.push((performance.now() - started) / 60_000);
+    say(`${bench} took ${round(minutes.at(-1)!, 1)} minutes`);
+  }
+  const figures = SOURCES.flatMap((read) => read(reports) ?? []);
+  print(figures);
+  const total = round(
+    minutes.reduce((sum, each) => sum + each, 0),
+    1,
+  );
+  say(`medians of ${option('rounds', '3')} turns; ${total} minutes in all`);
+  writeFileSync('.bench/table.json', JSON.stringify({ minutes: total, figures }, null, 2));
+}

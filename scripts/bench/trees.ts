@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Side } from './runs';
+
+const git = (...args: string[]): string =>
+  execFileSync('git', args, { encoding: 'utf8', maxBuffer: 1 << 28 }).trim();
+
+export function build(folder: string): void {
+  execFileSync('npm', ['run', '--silent', 'build'], { cwd: folder, stdio: 'inherit' });
+}
+
+/**
+ * Checks a commit out into a folder of its own and builds it there. It gets the benches of this
+ * tree, so that both are measured with the same instruments.
+ */
+export function openTree(rev: string): Side & { remove(): void } {
+  const commit = git('rev-parse', '--verify', `${rev}^{commit}`);
+  const folder = mkdtempSync(join(tmpdir(), 'trunkline-bench-'));
+  const remove = () => {
+    rmSync(folder, { recursive: true, force: true });
+    git('worktree', 'prune');
+  };
+  try {
+    // Its database may run under another account, which must get through this folder.
+    chmodSync(folder, 0o711);
+    git('worktree', 'add', '--quiet', '--detach', '--force', folder, commit);
+    chmodSync(folder, 0o711);
+    install(folder);
+    rmSync(join(folder, 'scripts/bench'), { recursive: true, force: true });
+    cpSync('scripts/bench', join(folder, 'scripts/bench'), { recursive: true });
+    const run = (script: string) =>
+      execFileSync('npm', ['run', '--silent', script], { cwd: folder, stdio: 'inherit' });
+    run('generate:prisma');
+    run('build');
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  return { name: `${rev} (${commit.slice(0, 9)})`, folder, remove };
+}
+
+/** The same packages are used in both places; others are installed. */
+function install(folder: string): void {
+  const lock = (of: string) => readFileSync(join(of, 'package-lock.json'), 'utf8');
+  if (lock(folder) === lock('.'))
+    symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+  else
+    execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
+      cwd: folder,
+      stdio: 'inherit',
+    });
+}

@@ -1,0 +1,117 @@
+import { checkSums } from '../../scripts/bench/soak-sums';
+import type { SoakWorld } from '../../scripts/bench/soak-world';
+import type { BenchWorld } from '../../scripts/bench/world';
+import { createWorld, type World } from '../support/world';
+
+// The bench of a mixed load ends with sums. They are exact for calls, and find each that is not.
+
+let world: World;
+let began_at: Date;
+beforeAll(async () => {
+  world = await createWorld();
+  began_at = new Date();
+  await calls();
+});
+afterAll(() => world.close());
+
+const ok = async (method: 'get' | 'post', path: string, body?: object) => {
+  const res = await world.company.api(method, path, body ? { body } : {});
+  if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
+  return res.body;
+};
+
+/** Three calls: one converts, one ends too early, one while it rings. */
+async function calls(): Promise<void> {
+  const conversion = { conversion_type: 'duration', duration: 60, revenue: 24.5 };
+  const pays = {
+    buyer_conversions_schedule: [{ buyer_conversions_attributes: [conversion], schedule: [] }],
+  };
+  const { buyer } = await ok('post', 'buyers', { number: '+12125550101', ...pays });
+  const { buyer_group } = await ok('post', 'buyer_groups', { name: 'A', buyer_ids: [buyer.id] });
+  const { traffic_source } = await ok('post', 'traffic_sources', { name: 'Ads' });
+  const payouts = [{ payout_type: 'fixed', amount: 12, paid_for: 'buyer_conversion' }];
+  const group = { buyer_group_ids: [buyer_group.id] };
+  const { offer } = await ok('post', 'offers', { name: 'Auto', payouts, ...group });
+  for (const duration of [120, 20, null]) {
+    const { call_session } = await ok('post', 'call_sessions', {
+      offer_id: offer.id,
+      caller_number: `+1310555018${duration ?? 0}`.slice(0, 12),
+      traffic_source_id: traffic_source.id,
+    });
+    const events = `call_sessions/${call_session.uuid}/events`;
+    if (duration !== null) await ok('post', events, { event: 'answered' });
+    await ok('post', events, { event: 'completed', duration: duration ?? 0 });
+  }
+}
+
+/** The names of the sums that are not exact. */
+async function wrong(): Promise<string[]> {
+  const bench = { url: world.url, company_id: String(world.company.id) } as BenchWorld;
+  const checks = await checkSums({
+    soak: { world: bench, calls: 0 } as SoakWorld,
+    began_at,
+    sent: { calls: 3, leads: 0, repeated_leads: 0 },
+    get: (path) => ok('get', path),
+  });
+  return checks.filter(({ expected, found }) => expected !== found).map(({ what }) => what);
+}
+
+/** What is wrong after a change, which is then taken back. */
+async function wrongAfter(change: string, back: string): Promise<string[]> {
+  await world.sql(change);
+  const found = await wrong();
+  await world.sql(back);
+  return found;
+}
+
+test('the sums of calls that ended in three ways are exact', async () => {
+  expect(await wrong()).toEqual([]);
+});
+
+test.each([
+  [
+    'a cap that was counted once too often',
+    'caps that differ from attempts, connections and conversions',
+    'UPDATE call_limits SET connection_total_used = connection_total_used + 1 WHERE buyer_id > 0',
+    'UPDATE call_limits SET connection_total_used = connection_total_used - 1 WHERE buyer_id > 0',
+  ],
+  [
+    'a daily cap that missed an attempt',
+    'caps that differ from attempts, connections and conversions',
+    'UPDATE call_limits SET attempt_daily_used = attempt_daily_used - 1 WHERE buyer_group_id > 0',
+    'UPDATE call_limits SET attempt_daily_used = attempt_daily_used + 1 WHERE buyer_group_id > 0',
+  ],
+  [
+    'a concurrency that was not given back',
+    'slots and concurrency of calls that have ended',
+    'UPDATE call_limits SET concurrency_cap_used = 1',
+    'UPDATE call_limits SET concurrency_cap_used = 0',
+  ],
+  [
+    'a cent on a call that its conversion lacks',
+    'calls whose dollars differ from their conversion',
+    'UPDATE calls SET revenue = revenue + 0.01 WHERE buyer_converted',
+    'UPDATE calls SET revenue = revenue - 0.01 WHERE buyer_converted',
+  ],
+  [
+    'a conversion that is missing',
+    'dollars of calls and of their conversions',
+    'UPDATE conversions SET returned_at = now()',
+    'UPDATE conversions SET returned_at = NULL',
+  ],
+  [
+    'a count of calls that is too high',
+    'total_count of calls',
+    `UPDATE record_counts SET n = n + 1 WHERE resource = 'calls'`,
+    `UPDATE record_counts SET n = n - 1 WHERE resource = 'calls'`,
+  ],
+  [
+    'a call that nobody was told of',
+    'calls that were answered with 201',
+    `INSERT INTO calls (company_id, uuid, direction, status, carrier, ended_at)
+      SELECT id, gen_random_uuid(), 'inbound', 'no_answer', 'softswitch', now() FROM companies`,
+    `DELETE FROM calls WHERE offer_id IS NULL`,
+  ],
+])('%s is found', async (_, what, change, back) => {
+  expect(await wrongAfter(change, back)).toContain(what);
+});
