@@ -1,5 +1,6 @@
 import { batchers } from '../db/batcher';
 import type { Db, Statements } from '../db/tenant';
+import type { FilterNeeds } from '../tokens/filter-needs';
 import { NO_TERMS, type CallFacts } from './caller-facts';
 import { readCandidates, type AskedCall, type CallCandidates } from './candidates';
 import type { Basis } from './engine/basis';
@@ -25,6 +26,8 @@ export interface RoutingContext {
   caps: Pick<OfferSnapshot, 'caps_of_buyers' | 'caps_of_groups'>;
   /** Webhooks to ask before a buyer is dialed. */
   webhooks: readonly PreDialWebhook[];
+  /** What the filters of candidates and webhooks need from the database. */
+  needs: FilterNeeds;
   /** What a seller has reserved for the next call of the caller to the offer. */
   reservation: AwaitedReservation | undefined;
   /** Whether sources are paused: the one that was asked for, and that of the caller's lead. */
@@ -75,6 +78,7 @@ function contextOf(
     basis,
     caps: snapshot,
     webhooks: snapshot.webhooks,
+    needs: snapshot.needs,
     reservation: reservationOf(caller),
     paused_sources: new Map(caller.sources.map(({ id, paused }) => [id, paused])),
     is_known: caller.is_known,

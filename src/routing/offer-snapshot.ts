@@ -2,6 +2,7 @@ import { pauses } from '../jobs/pauses';
 import { isOpenAt } from '../time/opening-hours';
 import { minuteOfWeek } from '../time/zone';
 import type { Db } from '../db/tenant';
+import { needsOf, type FilterNeeds } from '../tokens/filter-needs';
 import { patternOf } from '../tokens/filters';
 import { isAllowedPattern } from '../tokens/patterns';
 import { copyCandidate, copyGroup, type Candidate, type CandidateGroup } from './engine/candidate';
@@ -39,6 +40,8 @@ export interface OfferSnapshot {
   limit_ids: readonly bigint[];
   /** Webhooks to ask before a buyer is dialed. */
   webhooks: readonly PreDialWebhook[];
+  /** What the filters of its buyers and webhooks need from the database. */
+  needs: FilterNeeds;
   /** Ids of the buyers that are ranked by earnings per call. */
   by_epc: number[];
 }
@@ -114,6 +117,10 @@ async function readSnapshot(
     groups,
     buyers,
     webhooks,
+    needs: needsOf([
+      ...buyers.map(({ facts }) => facts.record_token_filter_list),
+      ...webhooks.map(({ token_filters }) => token_filters),
+    ]),
     places: new Map(buyers.map(({ limit_id }, place) => [limit_id, place])),
     caps_of_buyers: new Map(buyers.map(({ limit_id, facts }) => [facts.id, limit_id])),
     caps_of_groups: new Map(groups.map(({ limit_id, group }) => [group.id, limit_id])),

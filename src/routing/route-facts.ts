@@ -2,7 +2,6 @@ import { areaOf, countryOf } from '../phone/area-codes';
 import { leadTokens, type Origin } from '../tokens/system';
 import type { Statements } from '../db/tenant';
 import { isSourcePaused } from '../offers/is-source-paused';
-import { needsOf } from '../tokens/filter-needs';
 import { lookUpForFilters } from '../value-lists/look-up';
 import type { CallFacts } from './caller-facts';
 import type { Refused } from './engine/eligibility';
@@ -93,7 +92,7 @@ export interface CallToRoute {
  */
 export async function routeFacts(
   db: Statements,
-  { facts, candidates, webhooks, paused_sources }: RoutingContext,
+  { facts, needs, paused_sources }: RoutingContext,
   call: CallToRoute,
 ): Promise<RouteFacts> {
   const source_id = call.origin.traffic_source_id;
@@ -106,19 +105,11 @@ export async function routeFacts(
     {
       company_id: db.company_id,
       tokens: asked.tokens,
-      needs: needsOf(filterLists(candidates, webhooks)),
+      needs,
       traffic_source_id: source_id,
     },
   ]);
   return asked;
-}
-
-function* filterLists(
-  candidates: RoutingContext['candidates'],
-  webhooks: RoutingContext['webhooks'],
-): Generator<readonly string[]> {
-  for (const { record_token_filter_list } of candidates) yield record_token_filter_list;
-  for (const { token_filters } of webhooks) yield token_filters;
 }
 
 /** The facts that decide where a call goes. Pure. */
