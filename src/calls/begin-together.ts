@@ -82,7 +82,7 @@ async function decideOne(
   if (found.reservation || found.is_known) return 'apart';
   const call = newCallOf(incoming, found, now);
   const asked = await factsOfCall(db, { incoming, call, found }, now);
-  const judged = decide(found.candidates, asked);
+  const judged = decide(found.candidates, asked, found.lined_up);
   const members = judged.first?.members ?? [];
   const { vetoes } = incoming;
   const { tokens } = asked;

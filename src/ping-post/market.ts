@@ -96,8 +96,9 @@ export async function openMarket(
 }
 
 /** No buyer is available: for this caller never, or just not now. */
-export function noBuyerOf({ judged: { faults } }: Chosen): NoBuyer {
-  if (faults.length > 0 && faults.every((fault) => fault?.reason === 'suppressed'))
+export function noBuyerOf({ judged: { candidates, faults } }: Chosen): NoBuyer {
+  const is_suppressed = candidates.every((_, n) => faults.get(n)?.reason === 'suppressed');
+  if (candidates.length > 0 && is_suppressed)
     return {
       status: 'caller_number_suppressed',
       message: "the caller's number is on a suppression list of every buyer",

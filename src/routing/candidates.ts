@@ -1,14 +1,10 @@
 import type { Db } from '../db/tenant';
 import { CapsSeen, readSeen } from './caps-seen';
-import { basisOf, type Basis } from './engine/basis';
-import { copyCandidate, copyGroup, type Candidate, type CandidateGroup } from './engine/candidate';
-import {
-  cachedSnapshot,
-  freshSnapshot,
-  plainCandidates,
-  type OfferSnapshot,
-  type Source,
-} from './offer-snapshot';
+import type { Basis } from './engine/basis';
+import type { LinedUp } from './engine/decide';
+import { copyCandidate, type Candidate } from './engine/candidate';
+import { cachedSnapshot, freshSnapshot, type OfferSnapshot, type Source } from './offer-snapshot';
+import { apply, offerStateOf, type OfferState } from './offer-state';
 import { CALL_STATE, CHANGES, type BuyerLists, type CallerState } from './queries/call-state';
 
 // The buyers of offers at the moment of a call: what is set up of them (offer-snapshot.ts), and
@@ -16,17 +12,6 @@ import { CALL_STATE, CHANGES, type BuyerLists, type CallerState } from './querie
 // the same time, with what is known of their callers.
 
 type Connection = Pick<Db, 'company_id' | 'key' | 'sql'>;
-
-/** The buyers of an offer in one minute. */
-interface OfferState {
-  /** The candidates as last read. An array that was handed out is never changed. */
-  current: readonly Candidate[];
-  basis: Basis;
-  /** Places of candidates by the ids of their buyers. */
-  places: ReadonlyMap<number, number>;
-  /** As last read, by their rows of caps. */
-  groups: Map<number, CandidateGroup>;
-}
 
 /** What is known of a company in one minute. */
 interface MinuteState {
@@ -70,6 +55,7 @@ export interface AskedCall {
 export interface CallCandidates {
   candidates: readonly Candidate[];
   basis: Basis;
+  lined_up: LinedUp | undefined;
   snapshot: OfferSnapshot;
   caller: CallerState;
 }
@@ -97,7 +83,7 @@ export async function readCandidates(
     }
     return calls.map(({ source }, n) => {
       const snapshot = snapshots.get(JSON.stringify(source))!;
-      const { current, basis, places } = state.offers.get(snapshot)!;
+      const { current, basis, lineup, places } = state.offers.get(snapshot)!;
       const changed = new Map<number, Parameters<typeof copyCandidate>[1]>();
       for (const { id, epc } of earnings) changed.set(id, { epc });
       for (const { place, buyer_id, lists } of suppressed)
@@ -106,11 +92,21 @@ export async function readCandidates(
       return {
         candidates: withChanges(current, places, changed),
         basis,
+        lined_up: lineup && { lineup, apart: placesOf(changed.keys(), places) },
         snapshot,
         caller: callers[n]!,
       };
     });
   }
+}
+
+function placesOf(ids: Iterable<number>, places: ReadonlyMap<number, number>): Set<number> {
+  const found = new Set<number>();
+  for (const id of ids) {
+    const place = places.get(id);
+    if (place !== undefined) found.add(place);
+  }
+  return found;
 }
 
 const sourceOfKey = (key: string): Source => JSON.parse(key) as Source;
@@ -178,7 +174,8 @@ async function readState(
   const { caps, changes, snapshot, own_xid, suppressed, earnings, callers } = row!;
   const added = state.caps.add(caps, { base, seen: readSeen(snapshot, own_xid) });
   if (added.length > 0)
-    for (const [known, offer] of state.offers) apply(known, offer, { caps: state.caps, added });
+    for (const [known, offer] of state.offers)
+      apply(known, offer, { caps: state.caps, added, now });
   for (const each of unread)
     if (!state.offers.has(each)) state.offers.set(each, offerStateOf(each, state.caps, now));
   return { changes, state, suppressed, earnings, callers };
@@ -203,68 +200,6 @@ const idsOf = (snapshots: readonly OfferSnapshot[]): readonly bigint[] =>
   (snapshots.length === 1
     ? snapshots[0]!.limit_ids
     : `{${snapshots.flatMap(({ limit_ids }) => String(limit_ids).slice(1, -1) || []).join(',')}}`) as readonly bigint[];
-
-function offerStateOf(snapshot: OfferSnapshot, caps: CapsSeen, now: Date): OfferState {
-  const plain = plainCandidates(snapshot, now);
-  const state: OfferState = {
-    current: plain,
-    basis: basisWith(snapshot, plain),
-    places: new Map(plain.map(({ id }, place) => [id, place])),
-    groups: new Map(snapshot.groups.map(({ limit_id, group }) => [limit_id, group])),
-  };
-  const added = [...snapshot.places.keys(), ...snapshot.groups.map(({ limit_id }) => limit_id)];
-  apply(snapshot, state, { caps, added });
-  return state;
-}
-
-/** From one minute to the next it usually is the same. */
-const basis_of = new WeakMap<OfferSnapshot, Basis>();
-function basisWith(snapshot: OfferSnapshot, plain: readonly Candidate[]): Basis {
-  const basis = basisOf(plain);
-  const known = basis_of.get(snapshot);
-  if (known?.hash === basis.hash) return known;
-  basis_of.set(snapshot, basis);
-  return basis;
-}
-
-/** Rebuilds only the candidates whose caps changed since the last read; usually none or one. */
-function apply(
-  { places }: OfferSnapshot,
-  state: OfferState,
-  { caps, added }: { caps: CapsSeen; added: readonly number[] },
-): void {
-  let current: Candidate[] | undefined;
-  const changed_groups = new Map<number, CandidateGroup>();
-  for (const limit_id of added) {
-    const standing = caps.standingOf(limit_id);
-    if (!standing) continue;
-    const place = places.get(limit_id);
-    if (place !== undefined) {
-      current ??= [...state.current];
-      current[place] = copyCandidate(current[place]!, standing);
-      continue;
-    }
-    const group = state.groups.get(limit_id);
-    if (!group || (group.used_up === null && standing.used_up === null)) continue;
-    const changed = copyGroup(group, standing.used_up);
-    state.groups.set(limit_id, changed);
-    changed_groups.set(changed.id, changed);
-  }
-  if (changed_groups.size > 0) {
-    current ??= [...state.current];
-    applyGroups(current, changed_groups);
-  }
-  if (current) state.current = current;
-}
-
-/** Gives the members of changed groups the new copies. */
-function applyGroups(candidates: Candidate[], changed: ReadonlyMap<number, CandidateGroup>): void {
-  candidates.forEach((one, place) => {
-    if (!one.groups.some(({ id }) => changed.has(id))) return;
-    const groups = one.groups.map((group) => changed.get(group.id) ?? group);
-    candidates[place] = copyCandidate(one, { groups });
-  });
-}
 
 async function readChanges(db: Connection): Promise<string> {
   const [row] = await db.sql(CHANGES, {});

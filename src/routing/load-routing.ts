@@ -4,6 +4,7 @@ import type { FilterNeeds } from '../tokens/filter-needs';
 import { NO_TERMS, type CallFacts } from './caller-facts';
 import { readCandidates, type AskedCall, type CallCandidates } from './candidates';
 import type { Basis } from './engine/basis';
+import type { LinedUp } from './engine/decide';
 import type { Candidate } from './engine/candidate';
 import type { OfferSnapshot, Source } from './offer-snapshot';
 import type { CallerState } from './queries/call-state';
@@ -22,6 +23,7 @@ export interface RoutingContext {
   candidates: readonly Candidate[];
   /** What the decisions about the offer have in common. */
   basis: Basis;
+  lined_up: LinedUp | undefined;
   /** Rows of caps by the ids of their owners. */
   caps: Pick<OfferSnapshot, 'caps_of_buyers' | 'caps_of_groups'>;
   /** Webhooks to ask before a buyer is dialed. */
@@ -68,7 +70,7 @@ export async function loadRoutings(
 
 function contextOf(
   source: Source,
-  { candidates, basis, snapshot, caller }: CallCandidates,
+  { candidates, basis, lined_up, snapshot, caller }: CallCandidates,
 ): RoutingContext | undefined {
   const facts = factsOf(source, caller);
   if (!facts) return undefined;
@@ -76,6 +78,7 @@ function contextOf(
     facts,
     candidates,
     basis,
+    lined_up,
     caps: snapshot,
     webhooks: snapshot.webhooks,
     needs: snapshot.needs,

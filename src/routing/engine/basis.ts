@@ -51,6 +51,13 @@ export function basisRowOf(candidate: Candidate): BasisRow {
   };
 }
 
+export const isSameRow = (row: BasisRow, known: BasisRow | undefined): boolean =>
+  known?.buyer_id === row.buyer_id &&
+  known.tier === row.tier &&
+  known.weight === row.weight &&
+  known.route_by_type === row.route_by_type &&
+  known.buyer_group_id === row.buyer_group_id;
+
 /** The basis of decisions about candidates, given as if there had been no calls. Pure. */
 export function basisOf(candidates: readonly Candidate[]): Basis {
   const rows = candidates.map(basisRowOf);

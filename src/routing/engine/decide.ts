@@ -1,6 +1,7 @@
 import type { Candidate, CandidateGroup } from './candidate';
-import { drawBy } from './draw';
-import { judgeOf } from './eligibility';
+import { drawBy, type Draw } from './draw';
+import { filterFault, judgeOf } from './eligibility';
+import { KINDS, type Lineup } from './lineup';
 import type { Fault } from './reasons';
 import { keyOf, route, tierOf, wayOf, type Member, type RouteFacts } from './route';
 
@@ -19,39 +20,116 @@ export interface Judged {
   candidates: readonly Candidate[];
   /** Undefined when no buyer can take the call. */
   first: FirstChoice | undefined;
-  /** Why candidates cannot take the call, at their places among the candidates. */
-  faults: readonly (Fault | undefined)[];
+  /** Places of candidates that cannot take the call, and why. */
+  faults: ReadonlyMap<number, Fault>;
   /** Groups that ring all members at once and can take the call. */
   at_once: readonly number[];
+  /** Where candidates of kind `lasting` and those like the basis were not looked at. */
+  lineup?: Lineup | undefined;
+}
+
+/** The candidates of a call, with the lineup if that is known of them. */
+export interface LinedUp {
+  lineup: Lineup;
+  /** Places of candidates that are other than in the lineup for this caller. */
+  apart: ReadonlySet<number>;
 }
 
 /** Which buyer is dialed first, and why the others cannot take the call. Pure. */
-export function decide(candidates: readonly Candidate[], facts: RouteFacts): Judged {
+export function decide(
+  candidates: readonly Candidate[],
+  facts: RouteFacts,
+  lined_up?: LinedUp,
+): Judged {
+  if (lined_up && isUsual(facts)) return decideByLineup(candidates, facts, lined_up);
   const judge = judgeOf(facts);
-  const draw = drawBy(facts.seed);
-  const faults = Array<Fault | undefined>(candidates.length);
-  let best: { buyer: Candidate; group: CandidateGroup | null } | undefined;
-  let [best_tier, best_draw, best_key] = [Infinity, Infinity, Infinity];
-  let is_given = false;
+  const faults = new Map<number, Fault>();
+  const contest = new Contest(drawBy(facts.seed), facts.first_buyer_id);
   for (let place = 0; place < candidates.length; place++) {
     const buyer = candidates[place]!;
-    const fault = (faults[place] = judge(buyer));
-    if (fault) continue;
-    const group = wayOf(buyer);
-    if (group?.dial_buyers_type === 'simultaneously') return decideWithGroups(candidates, facts);
-    if (is_given) continue;
-    is_given = buyer.id === facts.first_buyer_id;
-    const tier = tierOf(buyer);
-    if (tier > best_tier && !is_given) continue;
-    const key = keyOf(buyer, null);
-    const drawn = draw({ key, weight: buyer.weight });
-    const is_lower =
-      tier < best_tier || drawn < best_draw || (drawn === best_draw && key < best_key);
-    if (!is_lower && !is_given) continue;
-    best = { buyer, group };
-    [best_tier, best_draw, best_key] = [tier, drawn, key];
+    const fault = judge(buyer);
+    if (fault) {
+      faults.set(place, fault);
+      continue;
+    }
+    if (wayOf(buyer)?.dial_buyers_type === 'simultaneously')
+      return decideWithGroups(candidates, facts);
+    contest.enter(place, buyer);
   }
-  return { candidates, first: best && { members: [best], group: null }, faults, at_once: [] };
+  return { candidates, first: firstOf(candidates, contest.winner), faults, at_once: [] };
+}
+
+/** Whether nothing of the call is against a buyer except its filters and the caller's number. */
+const isUsual = (facts: RouteFacts): boolean =>
+  facts.refused === undefined &&
+  facts.only_buyer_id === undefined &&
+  !facts.tried?.size &&
+  !facts.reserved &&
+  !facts.vetoed?.size &&
+  !facts.pays_again_at?.size &&
+  !facts.spacing_seconds;
+
+function decideByLineup(
+  candidates: readonly Candidate[],
+  facts: RouteFacts,
+  { lineup, apart }: LinedUp,
+): Judged {
+  const { keys, tiers, weights, kinds, filters_of } = lineup;
+  const judge = judgeOf(facts);
+  const unmet = lineup.filters.map((filters) => filterFault(filters, facts.tokens));
+  const faults = new Map<number, Fault>();
+  const contest = new Contest(drawBy(facts.seed), facts.first_buyer_id);
+  for (let place = 0; place < kinds.length; place++) {
+    const kind = kinds[place]!;
+    if (kind === KINDS.lasting) continue;
+    const fault =
+      kind === KINDS.open && !(apart.size > 0 && apart.has(place))
+        ? unmet[filters_of[place]!]
+        : judge(candidates[place]!);
+    if (fault) faults.set(place, fault);
+    else contest.enterWith(place, keys[place]!, tiers[place]!, weights[place]!);
+  }
+  return { candidates, first: firstOf(candidates, contest.winner), faults, at_once: [], lineup };
+}
+
+const firstOf = (candidates: readonly Candidate[], place: number): FirstChoice | undefined => {
+  const buyer = candidates[place];
+  return buyer && { members: [{ buyer, group: wayOf(buyer) }], group: null };
+};
+
+/** Finds the first of those that enter: the given one, or else by tier and draw. */
+class Contest {
+  winner = -1;
+  private tier = Infinity;
+  private drawn = Infinity;
+  private key = Infinity;
+  private readonly given_key: number;
+
+  constructor(
+    private readonly draw: Draw,
+    given: number | undefined,
+  ) {
+    this.given_key = given === undefined ? -1 : keyOf({ id: given }, null);
+  }
+
+  enter(place: number, buyer: Candidate): void {
+    this.enterWith(place, keyOf(buyer, null), tierOf(buyer), buyer.weight);
+  }
+
+  /** The same for the columns of a lineup. */
+  enterWith(place: number, key: number, tier: number, weight: number): void {
+    if (this.key === this.given_key) return;
+    const is_given = key === this.given_key;
+    if (tier > this.tier && !is_given) return;
+    const drawn = this.draw(key, weight);
+    const is_lower =
+      tier < this.tier || drawn < this.drawn || (drawn === this.drawn && key < this.key);
+    if (!is_lower && !is_given) return;
+    this.winner = place;
+    this.tier = tier;
+    this.drawn = drawn;
+    this.key = key;
+  }
 }
 
 /** The same where some groups ring all members at once. */
@@ -60,10 +138,15 @@ function decideWithGroups(candidates: readonly Candidate[], facts: RouteFacts): 
   const reasons = new Map<number, Fault>();
   for (const { buyer_id, reason, message, details } of considered)
     if (reason !== null) reasons.set(buyer_id, { reason, message: message!, details });
+  const faults = new Map<number, Fault>();
+  candidates.forEach(({ id }, place) => {
+    const fault = reasons.get(id);
+    if (fault) faults.set(place, fault);
+  });
   return {
     candidates,
     first: choices[0],
-    faults: candidates.map(({ id }) => reasons.get(id)),
+    faults,
     at_once: choices.flatMap(({ group }) => group?.id ?? []),
   };
 }

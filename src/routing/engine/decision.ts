@@ -1,6 +1,13 @@
 import type { OwnedCap } from '../../buyers/caps';
 import type { Candidate } from './candidate';
-import { basisRowOf, basisRows, type Basis, type BasisRow, type StoredBasis } from './basis';
+import {
+  basisRowOf,
+  basisRows,
+  isSameRow,
+  type Basis,
+  type BasisRow,
+  type StoredBasis,
+} from './basis';
 import type { Judged } from './decide';
 import type { Reason } from './reasons';
 import { ordered, tierOf, type Considered, type ChoiceToOrder } from './route';
@@ -73,30 +80,29 @@ export function decisionOf(verdict: Verdict, considered: readonly Considered[]):
 /** What is stored of a decision; `unpackDecision` reverses it. Pure. */
 export function packDecision(
   verdict: Verdict,
-  { candidates, first, faults, at_once }: Judged,
+  { candidates, first, faults, at_once, lineup }: Judged,
   basis: Pick<Basis, 'hash' | 'rows'>,
 ): StoredDecision {
-  const differences: StoredDifference[] = [];
   const by_reason = new Map<string, StoredDecision['faults'][number]>();
-  for (let place = 0; place < candidates.length; place++) {
-    const candidate = candidates[place]!;
-    const fault = faults[place];
-    const difference = differenceOf(candidate, basis.rows[place], fault !== undefined);
-    if (difference) differences.push(difference);
-    if (!fault) continue;
-    const { reason, message, details = null } = fault;
+  for (const [place, { reason, message, details = null }] of faults) {
+    const { id } = candidates[place]!;
     const key = `${reason}\n${message}`;
     const known = by_reason.get(key);
-    if (known) known.ids.push(candidate.id);
-    else by_reason.set(key, { reason, message, details, ids: [candidate.id] });
+    if (known) known.ids.push(id);
+    else by_reason.set(key, { reason, message, details, ids: [id] });
   }
+  const lasting = lineup?.lasting.map(({ details = null, ...fault }) => ({ ...fault, details }));
+  const differing = lineup ? new Set([...lineup.differing, ...faults.keys()]) : candidates.keys();
   return {
     ...verdict,
     basis: basis.hash,
     at_once: [...at_once],
     first: first?.members[0]?.buyer.id ?? null,
-    differences,
-    faults: [...by_reason.values()],
+    differences: [...differing].flatMap((place) => {
+      const row = differenceOf(candidates[place]!, basis.rows[place], faults.has(place));
+      return row ? [row] : [];
+    }),
+    faults: [...(lasting ?? []), ...by_reason.values()],
   };
 }
 
@@ -110,13 +116,9 @@ function differenceOf(
     ? { ...passedOverRow(candidate), buyer_group_id: known?.buyer_group_id ?? null }
     : basisRowOf(candidate);
   const { buyer_id, tier, weight, route_by_type, buyer_group_id } = row;
-  const is_same =
-    known?.buyer_id === buyer_id &&
-    known.tier === tier &&
-    known.weight === weight &&
-    known.route_by_type === route_by_type &&
-    known.buyer_group_id === buyer_group_id;
-  return is_same ? undefined : [buyer_id, tier, weight, route_by_type, buyer_group_id];
+  return isSameRow(row, known)
+    ? undefined
+    : [buyer_id, tier, weight, route_by_type, buyer_group_id];
 }
 
 const passedOverRow = (candidate: Candidate) => ({

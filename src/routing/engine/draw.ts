@@ -1,14 +1,10 @@
 import { createHash } from 'node:crypto';
 
-/** An entry of a weighted draw: the higher its weight, the likelier it comes first. */
-export interface DrawEntry {
-  /** Unique among all entries. With the same seed an entry always draws the same. */
-  key: number;
-  weight: number;
-}
-
-/** Returns when an entry comes up: the lowest is first. */
-export type Draw = (entry: DrawEntry) => number;
+/**
+ * Returns when an entry of a weighted draw comes up: the lowest is first. The higher its weight, the
+ * likelier. A key is unique among all entries; with the same seed it always draws the same.
+ */
+export type Draw = (key: number, weight: number) => number;
 
 /**
  * A weighted random order: each entry waits for an exponential time of rate `weight`, so that it
@@ -19,7 +15,7 @@ export type Draw = (entry: DrawEntry) => number;
 export function drawBy(seed: string): Draw {
   const digest = createHash('sha256').update(seed).digest();
   const [a, b] = [digest.readUInt32LE(0), digest.readUInt32LE(4)];
-  return ({ key, weight }) => {
+  return (key, weight) => {
     const high = mixed(a ^ mixed(key | 0)) >>> 0;
     const low = mixed(b ^ mixed((key + high) | 0)) >>> 0;
     // 53 random bits, in (0, 1].

@@ -146,7 +146,7 @@ function suppressedFault({ suppressed_by }: Candidate): Fault {
 /** Candidates share filters, and keep them from one call to the next. */
 const compiled = new WeakMap<readonly string[], ReturnType<typeof compileFilter>[]>();
 
-function filterFault(
+export function filterFault(
   filters: Candidate['record_token_filter_list'],
   tokens: TokenSource,
 ): Fault | undefined {

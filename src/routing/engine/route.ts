@@ -133,7 +133,7 @@ function rungOf(
       member,
       preferred: preferred(member),
       tier: tierOf(member.buyer),
-      draw: draw({ key: keyOf(member.buyer, null), weight: member.buyer.weight }),
+      draw: draw(keyOf(member.buyer, null), member.buyer.weight),
     }))
     .sort(
       (a, b) =>
@@ -182,7 +182,7 @@ export function ordered<Each extends ChoiceToOrder>(
   for (const { tier, weight } of choices) sums.set(tier, (sums.get(tier) ?? 0) + weight);
   for (const choice of choices) {
     choice.share = choice.weight / (sums.get(choice.tier) || 1);
-    choice.draw = draw({ key: keyOfChoice(choice), weight: choice.weight });
+    choice.draw = draw(keyOfChoice(choice), choice.weight);
   }
   choices.sort((a, b) => a.tier - b.tier || byDraw(a, b) || keyOfChoice(a) - keyOfChoice(b));
   const first =

@@ -112,9 +112,7 @@ export function syntheticCalls(
   const draw = drawBy(`${seed}/arrivals`);
   const times = Array.from(
     { length: calls },
-    (_, n) =>
-      from.getTime() +
-      Math.floor(Math.exp(-draw({ key: n, weight: 1 })) * (to.getTime() - from.getTime())),
+    (_, n) => from.getTime() + Math.floor(Math.exp(-draw(n, 1)) * (to.getTime() - from.getTime())),
   );
   // Each call has another caller, whose number is withheld.
   const common = {

@@ -67,7 +67,7 @@ export type Chances = (buyer_id: number, what: 'answer' | 'conversion' | 'talk')
 const CHANCE_KEYS = { answer: 0, conversion: 1, talk: 2 };
 export function chancesOf(seed: string, call_id: number): Chances {
   const draw = drawBy(`${seed}/${call_id}`);
-  return (buyer_id, what) => Math.exp(-draw({ key: buyer_id * 4 + CHANCE_KEYS[what], weight: 1 }));
+  return (buyer_id, what) => Math.exp(-draw(buyer_id * 4 + CHANCE_KEYS[what], 1));
 }
 
 interface AttemptToDecide {

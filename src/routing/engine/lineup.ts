@@ -1,0 +1,113 @@
+import { basisRowOf, isSameRow, type Basis } from './basis';
+import type { Candidate } from './candidate';
+import { wayFault } from './caps';
+import { hoursFault } from './hours';
+import { pauseFault, type Fault } from './reasons';
+import { keyOf, tierOf } from './route';
+
+/**
+ * The candidates of an offer as columns, in their order. A decision about ten thousand of them reads
+ * a megabyte less than from the candidates themselves, and does not judge again what is the same
+ * for every call of a minute. A lineup is never changed.
+ */
+export interface Lineup {
+  /** Keys in the draw. */
+  keys: Float64Array;
+  tiers: Float64Array;
+  weights: Float64Array;
+  /** Lists of filters, each once, and the place of each candidate's own. */
+  filters: readonly (readonly string[])[];
+  filters_of: Uint32Array;
+  /** A value of `KINDS` each. */
+  kinds: Uint8Array;
+  /** Why those of kind `lasting` take no call, each reason once. */
+  lasting: readonly LastingFault[];
+  /** Places of candidates that differ from the basis of decisions. */
+  differing: readonly number[];
+}
+
+interface LastingFault extends Fault {
+  ids: number[];
+}
+
+export const KINDS = {
+  /** Takes the call unless its caller, its filters or earlier calls are against it. */
+  open: 0,
+  /** Takes no call in this minute: paused or closed. */
+  lasting: 1,
+  /** To be judged for each call. */
+  other: 2,
+} as const;
+
+/** Undefined where the candidates of an offer have to be judged one by one for each call. Pure. */
+export function lineupOf(
+  candidates: readonly Candidate[],
+  basis: Basis,
+  now: Date,
+): Lineup | undefined {
+  const at_once = candidates.some(({ groups }) =>
+    groups.some(({ dial_buyers_type }) => dial_buyers_type === 'simultaneously'),
+  );
+  if (at_once || candidates.some(({ route_by_type }) => route_by_type === 'epc')) return undefined;
+  const lists = new Map<readonly string[], number>();
+  const filters_of = Uint32Array.from(candidates, ({ record_token_filter_list: filters }) => {
+    if (!lists.has(filters)) lists.set(filters, lists.size);
+    return lists.get(filters)!;
+  });
+  return {
+    keys: Float64Array.from(candidates, (candidate) => keyOf(candidate, null)),
+    tiers: Float64Array.from(candidates, tierOf),
+    weights: Float64Array.from(candidates, ({ weight }) => weight),
+    filters: [...lists.keys()],
+    filters_of,
+    ...changingColumns(candidates, basis, now),
+  };
+}
+
+/** The lineup after some candidates were replaced, because calls have changed their caps. Pure. */
+export function changedLineup(
+  lineup: Lineup,
+  candidates: readonly Candidate[],
+  { places, basis, now }: { places: readonly number[]; basis: Basis; now: Date },
+): Lineup {
+  const is_same = places.every((place) => {
+    const candidate = candidates[place]!;
+    return (
+      lineup.kinds[place] === kindOf(candidate, now) &&
+      lineup.differing.includes(place) === !isSameRow(basisRowOf(candidate), basis.rows[place])
+    );
+  });
+  return is_same ? lineup : { ...lineup, ...changingColumns(candidates, basis, now) };
+}
+
+function changingColumns(
+  candidates: readonly Candidate[],
+  basis: Basis,
+  now: Date,
+): Pick<Lineup, 'kinds' | 'lasting' | 'differing'> {
+  const kinds = Uint8Array.from(candidates, (candidate) => kindOf(candidate, now));
+  const lasting = new Map<string, LastingFault>();
+  candidates.forEach((candidate, place) => {
+    if (kinds[place] !== KINDS.lasting) return;
+    const fault = lastingFault(candidate, now)!;
+    const key = `${fault.reason}\n${fault.message}`;
+    const known = lasting.get(key);
+    if (known) known.ids.push(candidate.id);
+    else lasting.set(key, { ...fault, ids: [candidate.id] });
+  });
+  const differing = candidates.flatMap((candidate, place) =>
+    isSameRow(basisRowOf(candidate), basis.rows[place]) ? [] : [place],
+  );
+  return { kinds, lasting: [...lasting.values()], differing };
+}
+
+/** In the order of the reasons: a paused group comes before closed hours. */
+function kindOf(candidate: Candidate, now: Date): number {
+  if (candidate.paused) return KINDS.lasting;
+  if (wayFault(candidate)) return KINDS.other;
+  if (lastingFault(candidate, now)) return KINDS.lasting;
+  return candidate.used_up || !candidate.number?.trim() ? KINDS.other : KINDS.open;
+}
+
+const lastingFault = ({ paused, business_hours, zone }: Candidate, now: Date): Fault | undefined =>
+  paused ? pauseFault('paused', 'the buyer') : hoursFault(business_hours, zone, now);
