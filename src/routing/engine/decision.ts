@@ -73,23 +73,21 @@ export interface StoredDecision extends Verdict {
  */
 export function decisionOf(verdict: Verdict, considered: readonly Considered[]): Decision {
   const dialed = new Set(verdict.buyer_ids);
-  const candidates = considered.map(
-    (one): DecidedBuyer => ({
-      buyer_id: one.buyer_id,
-      name: one.name,
-      reason: one.reason,
-      message: one.message,
-      details: one.details,
-      rank: one.rank,
-      tier: one.tier,
-      weight: one.weight,
-      share: one.share,
-      draw: one.draw,
-      route_by_type: one.route_by_type,
-      buyer_group_id: one.buyer_group_id,
-      chosen: one.available && dialed.has(one.buyer_id),
-    }),
-  );
+  const candidates = considered.map((one): DecidedBuyer => ({
+    buyer_id: one.buyer_id,
+    name: one.name,
+    reason: one.reason,
+    message: one.message,
+    details: one.details,
+    rank: one.rank,
+    tier: one.tier,
+    weight: one.weight,
+    share: one.share,
+    draw: one.draw,
+    route_by_type: one.route_by_type,
+    buyer_group_id: one.buyer_group_id,
+    chosen: one.available && dialed.has(one.buyer_id),
+  }));
   return { ...verdict, candidates };
 }
 
