@@ -40,8 +40,8 @@ interface DollarsOfCall {
 }
 
 /**
- * Reads a call without a lock; undefined when there is none. `may_connect`: with what those buyers
- * pay that have not taken the call yet.
+ * Reads a call without a lock; undefined when there is none. With `may_connect` it also reads what
+ * the buyers would pay that have not taken the call yet.
  */
 export async function readCallState(
   db: Pick<Db, 'sql'>,
