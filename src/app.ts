@@ -83,7 +83,7 @@ function everyRequest(observe: ReturnType<typeof observed>): RequestHandler {
   const compress = compression();
   return (req, res, next) => {
     observe(req, res);
-    // Others are spared the wrapping of each response.
+    // Wrapping a response takes time: only clients that accept compression pay for it.
     return req.headers['accept-encoding'] ? compress(req, res, next) : next();
   };
 }

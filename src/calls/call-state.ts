@@ -1,7 +1,7 @@
 import { identify, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { PayingConversion } from '../routing/caller-facts';
-import type { PayoutTerms } from '../routing/engine/payout';
+import { cents, type PayoutTerms } from '../routing/engine/payout';
 import type { ConvertibleCall } from './decide-dollars';
 import { READ_CALL_STATE } from './queries/call-state';
 import type { AttemptRow, CallRow } from './read-call';
@@ -40,8 +40,8 @@ interface DollarsOfCall {
 }
 
 /**
- * Reads a call without a lock; undefined when there is none. `may_connect`: with what those buyers
- * pay that have not taken the call yet.
+ * Reads a call without a lock; undefined when there is none. With `may_connect` it also reads what
+ * the buyers would pay that have not taken the call yet.
  */
 export async function readCallState(
   db: Pick<Db, 'sql'>,
@@ -86,7 +86,8 @@ export function convertibleCall(
     ...dollars,
     buyer_group_id,
     converted: dollars.paid.some((each) => each.buyer_id === buyer_id),
-    set_revenue: dollars.revenue - paid,
+    // Without rounding, 0.3 - (0.1 + 0.2) would be an amount that somebody has set.
+    set_revenue: cents(dollars.revenue - paid),
   };
 }
 

@@ -108,7 +108,7 @@ export async function untilAgreed<Decision>(
     if (typeof recorded === 'string') return { decision, recorded };
     known = recorded;
   }
-  throw new Error('what other calls of the caller come to changes all the time');
+  throw new Error(`payments for the caller changed at each of ${MAX_DECISIONS} attempts`);
 }
 
 type LockedCall = Pick<Change, 'call_id' | 'now'> &

@@ -62,12 +62,12 @@ export async function handleCallEvent(
     const handled = await handle(db, state, reported, now);
     if (handled !== 'stale') return handled;
   }
-  throw new Error('the call changes all the time');
+  throw new Error(`the call was changed at each of ${MAX_READS} attempts to write an event`);
 }
 
 /**
- * How often a call is read again because something else has changed it in between: each time that
- * other one has come further.
+ * How often a call is read, if something else keeps changing it between the read and the write. Each
+ * of these changes was written, so events never block one another.
  */
 const MAX_READS = 50;
 
@@ -101,7 +101,7 @@ async function write(
 ): Promise<CallSession | 'stale'> {
   const { decision, recorded } = await untilAgreed(decide, (change) => {
     const record = () => recordChange(db, change);
-    // Whoever has opened a transaction does all of it again.
+    // A deadlock undoes a whole transaction: whoever has opened one retries it.
     return db.batched ? retryOnDeadlock(record) : record();
   });
   return recorded === 'stale' ? 'stale' : sessionOfState(stateAfter(state, decision.progress));

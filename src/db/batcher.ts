@@ -50,8 +50,8 @@ class Batcher<Item, Result> {
   }
 
   /**
-   * Begins once what came in together is there: of the requests that the event loop has just read,
-   * the first would else be a batch by itself. A statement costs about as much as five more leads.
+   * Begins after the current turn of the event loop, so that requests that arrived together are one
+   * batch: otherwise the first would go alone. A statement costs about as much as five more leads.
    */
   private nextSoon(): void {
     if (this.is_next_due) return;

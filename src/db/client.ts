@@ -63,7 +63,7 @@ export const poolFor = ({ kind }: BoundStatement): PoolName => {
 const UTC = '-c timezone=UTC';
 const PLAN_ONCE = '-c plan_cache_mode=force_generic_plan';
 const FAIL_ON_LOCKS = '-c lock_timeout=250ms';
-/** With less, an index of many rows finds pages instead of rows, and each row there is read again. */
+/** With less, the bitmap of a large index scan names pages only, and all their rows are checked. */
 const SEARCH_MEMORY = '-c work_mem=32MB';
 /** A long statement ends soon after its process, and does not keep its locks. */
 const CHECK_CONNECTION = '-c client_connection_check_interval=2s';

@@ -2,10 +2,13 @@ import { readFileSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 import type { Pool, PoolClient } from 'pg';
 
-// What nobody waits for leaves the processor to what somebody waits for. PostgreSQL has no
-// priorities of its own, but each of its sessions is a process.
+// Background work yields the processor to requests. PostgreSQL has no priorities of its own, but each
+// of its sessions is a process, which has one.
 
-/** Of 20 steps; 5 leaves a quarter of a busy processor, 10 a tenth. */
+/**
+ * A nice value. Beside a busy process of normal priority, one of 5 gets about a quarter of a
+ * processor, and one of 10 a tenth.
+ */
 export type Niceness = 5 | 10;
 
 /** What pg knows of an open connection, and its types do not. */

@@ -15,12 +15,17 @@ import type { Projection } from './projection';
 
 const CHUNK = 8192;
 /**
- * Rows that are younger may change without a record; the trigger has a third of it. The
- * rest is for transactions that are open long, and for clocks that differ.
+ * Younger rows may change without being recorded. The trigger records changes of rows older than ten
+ * minutes; the other twenty are a margin for long transactions and for clocks that differ.
  */
 const SETTLED_AFTER = '30 minutes';
-/** Chunks of all counts that are remembered: each takes some 40 bytes. */
-const MAX_CHUNKS = 500_000;
+/**
+ * About how many bytes the remembered counts of a process may take. Each filter value that a client
+ * asks for makes a count of its own: a client that asks for "until now" makes one at each request.
+ */
+const MAX_BYTES = 20_000_000;
+const BYTES_OF_COUNT = 600;
+const BYTES_OF_CHUNK = 40;
 
 /** What a process knows of a count. It is replaced, never changed. */
 interface Known {
@@ -65,7 +70,7 @@ export class SettledCounts {
   private readonly known = new Map<string, Known>();
   private size = 0;
 
-  constructor(private readonly max_chunks = MAX_CHUNKS) {}
+  constructor(private readonly max_bytes = MAX_BYTES) {}
 
   /** `key` says what is counted: company, conditions and their values. */
   of(projection: Projection, conditions: readonly string[], key: string): SettledCount {
@@ -85,9 +90,9 @@ export class SettledCounts {
   private keep(key: string, next: Known): void {
     this.drop(key);
     this.known.set(key, next);
-    this.size += next.chunks.size + 1;
+    this.size += sizeOf(key, next);
     for (const oldest of this.known.keys()) {
-      if (this.size <= this.max_chunks) break;
+      if (this.size <= this.max_bytes) break;
       this.drop(oldest);
     }
   }
@@ -96,9 +101,12 @@ export class SettledCounts {
     const known = this.known.get(key);
     if (!known) return;
     this.known.delete(key);
-    this.size -= known.chunks.size + 1;
+    this.size -= sizeOf(key, known);
   }
 }
+
+const sizeOf = (key: string, { chunks }: Known): number =>
+  BYTES_OF_COUNT + 2 * key.length + BYTES_OF_CHUNK * chunks.size;
 
 /** The number of rows, and what is known from now on. */
 function advance(known: Known, answer: Answer): { next: Known; total: number } {

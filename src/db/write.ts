@@ -48,7 +48,7 @@ export interface WriteShape extends RecordWrite {
 /**
  * A statement that updates or inserts one record and returns it as JSON text in the column `record`;
  * no row if it did nothing. Its parameters are company_id, now, those of the columns, `id` or `uuid`
- * of an update, `if_match` of a guarded one, and with a log those of `LOGGED`.
+ * of an update, `if_match` of a guarded one, and with a log the `entry_*` of `insertEntry`.
  */
 export function writeTemplate(projection: Projection, shape: WriteShape): Template {
   return cached(keyOf(projection, shape), () =>

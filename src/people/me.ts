@@ -25,7 +25,7 @@ const describe = (caller: Caller) => ({
   metadata: { root: 'me' },
 });
 
-/** By caller, of whom there is another one each time that credentials are looked up. */
+/** By caller object: each look-up of credentials makes a new one. */
 const replies = new WeakMap<Caller, Json<ReturnType<typeof describe>>>();
 
 /** The caller, and what the caller may do. */

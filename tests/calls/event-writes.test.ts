@@ -167,3 +167,20 @@ test('the tokens of its buyer and of the conversion reach the call, those of the
     offer_converted: true,
   });
 });
+
+test('what several buyers have paid leaves nothing over: the next one pays its own amount', async () => {
+  const { call } = await paying();
+  const talk = await call();
+  for (const dollars of [0.1, 0.2])
+    await here.world.sql(
+      `INSERT INTO conversions (company_id, uuid, call_id, buyer_id, revenue, payout)
+      VALUES ($1, gen_random_uuid(), $2, $3, $4, 0)`,
+      [here.world.company.id, talk.id, await here.buyer({}), dollars],
+    );
+  await here.world.sql('UPDATE calls SET revenue = 0.3, buyer_revenue = 0.3 WHERE id = $1', [
+    talk.id,
+  ]);
+  await report(talk, 'answered');
+  await report(talk, 'completed', { duration: 90 });
+  expect(await callOf(talk)).toMatchObject({ revenue: 10.3, buyer_converted: true });
+});

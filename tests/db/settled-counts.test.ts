@@ -155,13 +155,25 @@ test('a change counts at its commit, whichever of two writers is the last', asyn
 });
 
 test('what was asked for longest ago is forgotten first', async () => {
-  const counts = new SettledCounts(4);
+  // Bytes: more than one count takes, and less than two.
+  const counts = new SettledCounts(1_400);
   for (const id of [10, CHUNK, 2 * CHUNK, 3 * CHUNK]) await addUnseen(id);
   await count(counts);
   expect((await count(counts)).from).toBe(3 * CHUNK);
   const other: Condition = ['t.status <> {status}', { status: 'busy' }];
   await count(counts, other);
   expect((await count(counts, other)).from).toBe(3 * CHUNK);
+  expect((await count(counts)).from).toBe(0);
+});
+
+test('what says what is counted takes memory too, however few calls there are', async () => {
+  for (const id of [10, 2 * CHUNK]) await addUnseen(id);
+  const counts = new SettledCounts(20_000);
+  await count(counts);
+  expect((await count(counts)).from).toBe(2 * CHUNK);
+  await count(counts, ['t.status = {status}', { status: 'x'.repeat(9_700) }]);
+  expect((await count(counts)).from).toBe(0);
+  for (let n = 0; n < 30; n++) await count(counts, ['t.status = {status}', { status: `${n}` }]);
   expect((await count(counts)).from).toBe(0);
 });
 

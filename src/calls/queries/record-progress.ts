@@ -9,8 +9,8 @@ import { INSERT_EVENTS, QUEUE_FOR_LEAD } from './record-call';
 // of the offer, the lead.
 
 /**
- * The call is as it was read. After a wait for the lock of its row, PostgreSQL asks this again of the
- * newest version of the row. Null for a call that is locked already.
+ * The call is as it was read. After waiting for the row's lock, PostgreSQL evaluates this again on
+ * the newest version of the row. A null version skips the check: the call is locked already.
  */
 export const IS_UNCHANGED = sql`
   ({version}::text IS NULL OR c.xmin = {version}::text::xid)`;

@@ -174,7 +174,7 @@ const COLUMNS_OF_LEAD = sql`
         END,
         updated_at = {now}::timestamptz`;
 
-/** What the buyer pays nothing more for: it takes the call, or the source is paid. */
+/** Without a new conversion: the buyer takes the call, or the source is paid. */
 export const RECORD_USE = statement(
   'calls.record_use',
   sql`
@@ -214,8 +214,8 @@ export const RECORD_USE = statement(
 );
 
 /**
- * The same with what the buyer pays. A payout that no conversion of the call has yet becomes part of
- * the new one. To write `buyer_converted` of a lead is to convert it (exit_on_conversion of the
+ * The same with a new conversion. A payout that no conversion of the call has yet becomes part of the
+ * new one. To write `buyer_converted` of a lead is to convert it (exit_on_conversion of the
  * database).
  */
 export const RECORD_CONVERSION = statement(
