@@ -2,7 +2,7 @@ import type { OwnedCap } from '../../buyers/caps';
 import type { Candidate } from './candidate';
 import { basisRowOf, basisRows, type Basis, type BasisRow, type StoredBasis } from './basis';
 import type { Judged } from './decide';
-import type { Reason } from './reasons';
+import type { Fault, Reason } from './reasons';
 import { ordered, tierOf, type Considered, type ChoiceToOrder } from './route';
 
 export type Action = 'dial' | 'fallback' | 'hang_up';
@@ -85,8 +85,13 @@ export function packDecision(
     if (difference) differences.push(difference);
     if (!fault) continue;
     const { reason, message, details = null } = fault;
-    const key = `${reason}\n${message}`;
-    const known = by_reason.get(key);
+    let key = `${reason}\n${message}`;
+    let known = by_reason.get(key);
+    // A message tells minutes and some amounts; buyers with the same may differ in the rest.
+    if (known && !areSame(known.details, details)) {
+      key += JSON.stringify(details);
+      known = by_reason.get(key);
+    }
     if (known) known.ids.push(candidate.id);
     else by_reason.set(key, { reason, message, details, ids: [candidate.id] });
   }
@@ -98,6 +103,13 @@ export function packDecision(
     differences,
     faults: [...by_reason.values()],
   };
+}
+
+function areSame(one: Fault['details'], other: Fault['details']): boolean {
+  if (one === other) return true;
+  if (!one || !other) return false;
+  for (const name in one) if (one[name] !== other[name]) return false;
+  return true;
 }
 
 /** How a candidate differs from the basis; the way to one that is passed over does not matter. */
