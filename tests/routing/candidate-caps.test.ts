@@ -186,3 +186,16 @@ test('a cap is open again when what is set up of the buyer no longer uses it up'
   expect(await change(pays(9))).toBe('revenue_daily');
   expect(await change(pays(2))).toBeUndefined();
 });
+
+test('caps that a dump brought from another cluster are not read again for every call', async () => {
+  const id = await own.made('buyers', { name: 'x', attempt_total_limit: 1 });
+  const offer = await own.offerOf(id);
+  await own.world.sql(`UPDATE call_limits SET changed_by = '9000000000' WHERE buyer_id = $1`, [id]);
+  const call = { source: { offer_id: String(offer) }, number: Number(CALLER) };
+  const look = async () =>
+    (await readCandidates(own.db(), [call], own.clock.read()))[0]!.candidates;
+  const first = await look();
+  expect(await look()).toBe(first);
+  await own.use(id, { attempt: 1 });
+  expect((await own.used(offer))?.cap).toBe('attempt_total');
+});
