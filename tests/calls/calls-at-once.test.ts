@@ -225,3 +225,69 @@ test('each call of a mixed batch ends as it would alone', async () => {
   const { body } = await world.company.api('get', `buyers/${buyer}`);
   expect(body.buyer.attempt_total_used).toBe(1);
 });
+
+test('reservations, groups, keys and limited users go with calls that arrive with them', async () => {
+  const members = [await made('buyers', { tier: 1 }), await made('buyers', { tier: 2 })];
+  const together = await made('buyer_groups', {
+    buyer_ids: members,
+    dial_buyers_type: 'simultaneously',
+    attempt_total_limit: 3,
+  });
+  const in_turn = await made('buyer_groups', { buyer_ids: members, attempt_total_limit: 2 });
+  const offers = [
+    await offerOf([], { buyer_group_ids: [together] }),
+    await offerOf([], { buyer_group_ids: [in_turn] }),
+    await offerOf(members),
+  ];
+  const limited = await world.credentials(world.company, ['calls:create', 'offers:read']);
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, (_, n) =>
+      world.company.api('post', 'call_sessions', {
+        body: { offer_id: offers[n % 3], call_sid: `${n}` },
+        ...(n % 4 === 0 && { headers: { 'Idempotency-Key': `key ${n}` } }),
+        ...(n === 7 && { auth: limited }),
+      }),
+    ),
+  );
+  const by_offer = offers.map(
+    (_, place) =>
+      answers.filter(
+        ({ body }, n) => n % 3 === place && body.call_session?.instruction.action === 'dial',
+      ).length,
+  );
+  const refused = answers.flatMap(({ status }, n) => (status === 201 ? [] : [[n, status]]));
+  expect([by_offer, refused]).toEqual([[3, 2, 10], []]);
+  const [sums] = await world.sql(
+    `SELECT sum(concurrency_cap_used)::int AS slots, sum(attempt_total_used)::int AS attempts
+    FROM call_limits WHERE company_id = $1 AND buyer_id IS NOT NULL`,
+    [world.company.id],
+  );
+  expect(sums).toEqual({ slots: 2 * 3 + 2 + 10, attempts: 2 * 3 + 2 + 10 });
+});
+
+test('calls of two hours at once keep to the cap of each', async () => {
+  let n = 0;
+  const own = await createWorld({
+    clock: () => new Date(Date.parse((n++ * 7919) % 13 < 6 ? LAST_SECOND : NEXT_HOUR)),
+  });
+  const ok = async (path: string, body: Fields) => {
+    const res = await own.company.api('post', path, { body });
+    expect(res.status).toBe(201);
+    return res.body[res.body.metadata.root];
+  };
+  const buyer = await ok('buyers', {
+    number: '+12125550101',
+    business_hours_schedule: [{ schedule: [], attempt_hourly_limit: 3 }],
+  });
+  const { id: offer_id } = await ok('offers', { name: 'x', buyer_ids: [buyer.id] });
+  await Promise.all(Array.from({ length: 40 }, () => ok('call_sessions', { offer_id })));
+  const rows = await own.sql<{ hour: string; n: number }>(
+    `SELECT to_char(created_at AT TIME ZONE 'UTC', 'HH24') AS hour, count(*)::int AS n
+    FROM call_attempts GROUP BY 1 ORDER BY 1`,
+  );
+  await own.close();
+  expect(rows.reduce((sum, row) => sum + row.n, 0)).toBeGreaterThanOrEqual(3);
+  for (const row of rows) expect(row.n).toBeLessThanOrEqual(3);
+});
+
+const [LAST_SECOND, NEXT_HOUR] = ['2026-06-01T11:59:59Z', '2026-06-01T12:00:00Z'];
