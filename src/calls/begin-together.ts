@@ -40,8 +40,11 @@ export async function beginTogether(
   const decided: DecidedCall[] = [];
   const moves: Moves = new Map();
   for (const [place, found] of contexts.entries()) {
+    // A fault of one call is its own: it comes again when the call is begun by itself.
     const one = found
-      ? await decideOne(db, { incoming: incoming[place]!, found, moves }, now)
+      ? await decideOne(db, { incoming: incoming[place]!, found, moves }, now).catch(
+          () => 'apart' as const,
+        )
       : 'no_offer';
     if (typeof one === 'object' && 'round' in one) decided.push({ ...one, place });
     else results[place] = one;
@@ -154,7 +157,7 @@ async function writeAll(
     return { written: rows.map(({ id }, n) => [decided[n]!, id]), left: [] };
   } catch (error) {
     const { code, detail } = error as { code?: string; detail?: string };
-    if (OTHERS_FIRST.has(code ?? '')) return NOTHING;
+    if (OF_ONE.test(code ?? '')) return NOTHING;
     if (code !== NO_ROOM) throw error;
     const refused = new Set((detail ?? '').slice(1, -1).split(',').map(Number));
     const wanting = decided.filter(({ uses }) => uses.some((use) => refused.has(use.limit_id)));
@@ -168,8 +171,13 @@ async function writeAll(
   }
 }
 
-/** SQLSTATE of require_caps, and those of a call that was reported twice and of a deadlock. */
-const [NO_ROOM, OTHERS_FIRST] = ['TL001', new Set(['23505', '40P01'])];
+/** SQLSTATE of require_caps. */
+const NO_ROOM = 'TL001';
+/**
+ * Those that a single call may be the reason of: its values, or a record that it names and that is
+ * gone; a call that was reported twice; a deadlock; a lock for which a batch must not wait long.
+ */
+const OF_ONE = /^(2|40|54|55P03|P0)/;
 
 function paramsOf(decided: readonly DecidedCall[], now: Date) {
   const bases = new Map(

@@ -1,10 +1,10 @@
 import type { Db } from '../db/tenant';
-import { CapsSeen, readSeen } from './caps-seen';
+import { CapsSeen, LATEST, readSeen } from './caps-seen';
 import type { Basis } from './engine/basis';
 import type { LinedUp } from './engine/decide';
 import { copyCandidate, type Candidate } from './engine/candidate';
 import { cachedSnapshot, freshSnapshot, type OfferSnapshot, type Source } from './offer-snapshot';
-import { apply, offerStateOf, type OfferState } from './offer-state';
+import { apply, limitIdsOf, offerStateOf, type OfferState } from './offer-state';
 import { CALL_STATE, CHANGES, type BuyerLists, type CallerState } from './queries/call-state';
 
 // The buyers of offers at the moment of a call: what is set up of them (offer-snapshot.ts), and
@@ -71,19 +71,22 @@ export async function readCandidates(
 ): Promise<CallCandidates[]> {
   const snapshots = await snapshotsOf(db, calls);
   for (;;) {
-    const { changes, state, suppressed, earnings, callers } = await readState(db, calls, {
+    const { changes, offers, suppressed, earnings, callers } = await readState(db, calls, {
       snapshots,
       now,
     });
     const outdated = [...snapshots].filter(([, snapshot]) => snapshot.changes !== changes);
     if (outdated.length > 0) {
-      for (const [key] of outdated)
-        snapshots.set(key, await freshSnapshot(db, sourceOfKey(key), changes));
+      for (const [key, snapshot] of outdated) {
+        const fresh = await freshSnapshot(db, sourceOfKey(key), changes);
+        snapshots.set(key, fresh);
+        if (fresh !== snapshot) forget(db.key, snapshot);
+      }
       continue;
     }
     return calls.map(({ source }, n) => {
       const snapshot = snapshots.get(JSON.stringify(source))!;
-      const { current, basis, lineup, places } = state.offers.get(snapshot)!;
+      const { current, basis, lineup, places } = offers.get(snapshot)!;
       const changed = new Map<number, Parameters<typeof copyCandidate>[1]>();
       for (const { id, epc } of earnings) changed.set(id, { epc });
       for (const { place, buyer_id, lists } of suppressed)
@@ -107,6 +110,11 @@ function placesOf(ids: Iterable<number>, places: ReadonlyMap<number, number>): S
     if (place !== undefined) found.add(place);
   }
   return found;
+}
+
+/** A snapshot that was replaced: of a set-up that often changes, a minute would know many. */
+function forget(key: string, snapshot: OfferSnapshot): void {
+  for (const { offers } of states_of.get(key)?.values() ?? []) offers.delete(snapshot);
 }
 
 const sourceOfKey = (key: string): Source => JSON.parse(key) as Source;
@@ -154,32 +162,47 @@ async function readState(
   { snapshots, now }: Reading,
 ): Promise<{
   changes: string;
-  state: MinuteState;
+  offers: ReadonlyMap<OfferSnapshot, OfferState>;
   suppressed: BuyerLists[];
   earnings: { id: number; epc: number | null }[];
   callers: CallerState[];
 }> {
-  const state = stateOf(db.key, now);
-  const all = new Set(snapshots.values());
-  const unread = [...all].filter((snapshot) => !state.offers.has(snapshot));
-  const base = state.caps.seen;
+  const shared = stateOf(db.key, now);
+  const all = [...new Set(snapshots.values())];
+  const unread = all.filter((snapshot) => !shared.offers.has(snapshot));
+  const base = shared.caps.seen;
   const [row] = await db.sql(CALL_STATE, {
     xmax: base === null ? null : String(base.xmax),
     running: base?.running ?? [],
     limit_ids: idsOf(unread),
-    by_epc: [...all].flatMap(({ by_epc }) => by_epc),
+    by_epc: all.flatMap(({ by_epc }) => by_epc),
     ...columnsOf(calls),
     now,
   });
   const { caps, changes, snapshot, own_xid, suppressed, earnings, callers } = row!;
-  const added = state.caps.add(caps, { base, seen: readSeen(snapshot, own_xid) });
+  // What a transaction has written is for itself alone: it may yet be rolled back.
+  const state = own_xid === null ? shared : copyOf(shared);
+  const seen = own_xid === null ? readSeen(snapshot) : LATEST;
+  const added = state.caps.add(caps, { base, seen, looked_at: unread.flatMap(limitIdsOf) });
   if (added.length > 0)
     for (const [known, offer] of state.offers)
       apply(known, offer, { caps: state.caps, added, now });
-  for (const each of unread)
-    if (!state.offers.has(each)) state.offers.set(each, offerStateOf(each, state.caps, now));
-  return { changes, state, suppressed, earnings, callers };
+  const offers = new Map<OfferSnapshot, OfferState>();
+  for (const each of all) {
+    const known = state.offers.get(each) ?? offerStateOf(each, state.caps, now);
+    state.offers.set(each, known);
+    offers.set(each, known);
+  }
+  return { changes, offers, suppressed, earnings, callers };
 }
+
+/** The state with places of its own for what changes. */
+const copyOf = ({ caps, offers }: MinuteState): MinuteState => ({
+  caps: caps.copy(),
+  offers: new Map(
+    [...offers].map(([snapshot, offer]) => [snapshot, { ...offer, groups: new Map(offer.groups) }]),
+  ),
+});
 
 const columnsOf = (calls: readonly AskedCall[]) => ({
   numbers: column(calls, ({ number }) => number),

@@ -12,12 +12,14 @@ export interface Seen {
   running: readonly string[];
 }
 
-/** A snapshot as PostgreSQL writes it. A transaction's own changes may yet be rolled back. */
-export function readSeen(snapshot: string, own_xid: string | null): Seen {
+/** A snapshot as PostgreSQL writes it. */
+export function readSeen(snapshot: string): Seen {
   const [, xmax, running = ''] = snapshot.split(':');
-  const others = running === '' ? [] : running.split(',');
-  return { xmax: BigInt(xmax!), running: own_xid === null ? others : [...others, own_xid] };
+  return { xmax: BigInt(xmax!), running: running === '' ? [] : running.split(',') };
 }
+
+/** What replaces all that is known. */
+export const LATEST: Seen = { xmax: 2n ** 64n, running: [] };
 
 /** Whether one read has seen all that the other has. */
 const hasSeen = (one: Seen, other: Seen): boolean =>
@@ -33,6 +35,13 @@ interface SeenStanding extends Standing {
   seen: Seen;
 }
 
+interface Read {
+  base: Seen | null;
+  seen: Seen;
+  /** Rows of caps that it has looked at, whenever they were written. */
+  looked_at: readonly number[];
+}
+
 /** The caps of a company in one minute. */
 export class CapsSeen {
   /** All that was committed before is known; null before the first read. */
@@ -44,14 +53,26 @@ export class CapsSeen {
     return this.standings.get(limit_id);
   }
 
+  /** The same, to add what others may not know. */
+  copy(): CapsSeen {
+    const copy = new CapsSeen();
+    copy.seen = this.seen;
+    for (const [limit_id, standing] of this.standings) copy.standings.set(limit_id, standing);
+    return copy;
+  }
+
   /**
    * Adds what a read has returned: all that was written since `base`, or without one only some
-   * rows. Returns the rows of caps whose standing it knows better than was known.
+   * rows. Of `looked_at`, those that are not returned have nothing to say: the caps of a buyer also
+   * change with its hours and conversions. Returns the rows of caps whose standing it knows better
+   * than was known.
    */
-  add(rows: readonly OwnerState[], { base, seen }: { base: Seen | null; seen: Seen }): number[] {
+  add(rows: readonly OwnerState[], { base, seen, looked_at }: Read): number[] {
     this.seen = this.seenAfter(base, seen);
     const added: number[] = [];
+    const returned = new Set<number>();
     for (const { limit_id, cap, last_call_at } of rows) {
+      returned.add(limit_id);
       const known = this.standings.get(limit_id);
       if (known && !hasSeen(seen, known.seen)) continue;
       this.standings.set(limit_id, {
@@ -59,6 +80,12 @@ export class CapsSeen {
         used_up: capOf(cap),
         last_call_at: last_call_at === null ? null : new Date(last_call_at),
       });
+      added.push(limit_id);
+    }
+    for (const limit_id of looked_at) {
+      const known = this.standings.get(limit_id);
+      if (!known || returned.has(limit_id) || !hasSeen(seen, known.seen)) continue;
+      this.standings.set(limit_id, { seen, used_up: null, last_call_at: null });
       added.push(limit_id);
     }
     return added;

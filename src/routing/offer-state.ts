@@ -30,10 +30,15 @@ export function offerStateOf(snapshot: OfferSnapshot, caps: CapsSeen, now: Date)
     places: new Map(plain.map(({ id }, place) => [id, place])),
     groups: new Map(snapshot.groups.map(({ limit_id, group }) => [limit_id, group])),
   };
-  const added = [...snapshot.places.keys(), ...snapshot.groups.map(({ limit_id }) => limit_id)];
-  apply(snapshot, state, { caps, added, now });
+  apply(snapshot, state, { caps, added: limitIdsOf(snapshot), now });
   return state;
 }
+
+/** The rows of caps of an offer. */
+export const limitIdsOf = ({ places, groups }: OfferSnapshot): number[] => [
+  ...places.keys(),
+  ...groups.map(({ limit_id }) => limit_id),
+];
 
 /** From one minute to the next it usually is the same. */
 const basis_of = new WeakMap<OfferSnapshot, Basis>();

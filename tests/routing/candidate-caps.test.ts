@@ -133,3 +133,69 @@ test('hourly limits are those of the first open entry of the business hours', as
   );
   expect(await own.at('2026-06-01T21:00:00Z', offer)).toEqual({ x: 'closed' });
 });
+
+test('what a transaction that is rolled back has read of its own writes is forgotten', async () => {
+  const id = await own.made('buyers', { name: 'x', attempt_total_limit: 1 });
+  const offer = await own.offerOf(id);
+  const call = { source: { offer_id: String(offer) }, number: Number(CALLER) };
+  expect(await own.reasons(offer)).toEqual({ x: null });
+  const rolled_back = own.db().transaction(async (tx) => {
+    await recordUsage(tx, {
+      owner: { buyer_id: BigInt(id) },
+      usage: { attempt: 1 },
+      concurrency: 0,
+      now: own.clock.read(),
+    });
+    const [found] = await readCandidates(tx, [call], own.clock.read());
+    expect(found!.candidates[0]!.used_up).toMatchObject({ cap: 'attempt_total' });
+    throw new Error('rolled back');
+  });
+  await expect(rolled_back).rejects.toThrow('rolled back');
+  expect(await own.reasons(offer)).toEqual({ x: null });
+});
+
+test('a cap is open again when what is set up of the buyer no longer uses it up', async () => {
+  const pays = (revenue: number) => ({
+    buyer_conversions_schedule: [
+      {
+        buyer_conversions_attributes: [
+          { name: 'Call', duration: 60, revenue, duplicate_timeframe: 0 },
+        ],
+        schedule: [],
+      },
+    ],
+  });
+  const hourly = (attempt_hourly_limit: number) => ({
+    business_hours_schedule: [{ schedule: [], attempt_hourly_limit }],
+  });
+  const id = await own.made('buyers', {
+    name: 'x',
+    revenue_daily_limit: 5,
+    ...hourly(1),
+    ...pays(1),
+  });
+  const offer = await own.offerOf(id);
+  const change = async (body: object) => {
+    const res = await own.world.company.api('put', `buyers/${id}`, { body });
+    expect(res.status).toBe(200);
+    return (await own.used(offer))?.cap;
+  };
+  await own.use(id, { attempt: 1 });
+  expect((await own.used(offer))?.cap).toBe('attempt_hourly');
+  expect(await change(hourly(2))).toBeUndefined();
+  expect(await change(pays(9))).toBe('revenue_daily');
+  expect(await change(pays(2))).toBeUndefined();
+});
+
+test('caps that a dump brought from another cluster are not read again for every call', async () => {
+  const id = await own.made('buyers', { name: 'x', attempt_total_limit: 1 });
+  const offer = await own.offerOf(id);
+  await own.world.sql(`UPDATE call_limits SET changed_by = '9000000000' WHERE buyer_id = $1`, [id]);
+  const call = { source: { offer_id: String(offer) }, number: Number(CALLER) };
+  const look = async () =>
+    (await readCandidates(own.db(), [call], own.clock.read()))[0]!.candidates;
+  const first = await look();
+  expect(await look()).toBe(first);
+  await own.use(id, { attempt: 1 });
+  expect((await own.used(offer))?.cap).toBe('attempt_total');
+});

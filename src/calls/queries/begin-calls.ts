@@ -80,6 +80,8 @@ export const BEGIN_CALLS = statement(
           buyer_id bigint, connect_to text, lease_until timestamptz, longest int,
           dials_as_one boolean, decision text
         )
+      WHERE x.carrier_call_id IS NULL
+        OR claim_call_sid({company_id}::bigint, x.carrier, x.carrier_call_id)
     ),
     call AS (
       INSERT INTO calls (

@@ -9,7 +9,7 @@ import {
   type StoredBasis,
 } from './basis';
 import type { Judged } from './decide';
-import type { Reason } from './reasons';
+import type { Fault, Reason } from './reasons';
 import { ordered, tierOf, type Considered, type ChoiceToOrder } from './route';
 
 export type Action = 'dial' | 'fallback' | 'hang_up';
@@ -100,8 +100,13 @@ export function packDecision(
   const by_reason = new Map<string, StoredDecision['faults'][number]>();
   for (const [place, { reason, message, details = null }] of faults) {
     const { id } = candidates[place]!;
-    const key = `${reason}\n${message}`;
-    const known = by_reason.get(key);
+    let key = `${reason}\n${message}`;
+    let known = by_reason.get(key);
+    // A message tells minutes and some amounts; buyers with the same may differ in the rest.
+    if (known && !areSame(known.details, details)) {
+      key += JSON.stringify(details);
+      known = by_reason.get(key);
+    }
     if (known) known.ids.push(id);
     else by_reason.set(key, { reason, message, details, ids: [id] });
   }
@@ -118,6 +123,13 @@ export function packDecision(
     }),
     faults: [...(lasting ?? []), ...by_reason.values()],
   };
+}
+
+function areSame(one: Fault['details'], other: Fault['details']): boolean {
+  if (one === other) return true;
+  if (!one || !other) return false;
+  for (const name in one) if (one[name] !== other[name]) return false;
+  return true;
 }
 
 /** How a candidate differs from the basis; the way to one that is passed over does not matter. */

@@ -90,7 +90,7 @@ function changingColumns(
   candidates.forEach((candidate, place) => {
     if (kinds[place] !== KINDS.lasting) return;
     const fault = lastingFault(candidate, now)!;
-    const key = `${fault.reason}\n${fault.message}`;
+    const key = JSON.stringify(fault);
     const known = lasting.get(key);
     if (known) known.ids.push(candidate.id);
     else lasting.set(key, { ...fault, ids: [candidate.id] });

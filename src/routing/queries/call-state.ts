@@ -75,6 +75,10 @@ export const CALL_STATE = statement(
       SELECT l.*, true AS is_new
       FROM call_limits l
       WHERE l.company_id = {company_id} AND l.changed_by >= {xmax}::xid8
+        -- Transactions to come are those of another cluster, from which a dump was restored.
+        AND l.changed_by <= greatest(
+          pg_snapshot_xmax(pg_current_snapshot()), pg_current_xact_id_if_assigned()
+        )
       UNION ALL
       SELECT l.*, true
       FROM call_limits l
