@@ -98,3 +98,40 @@ export async function fillLists({ url, company_id }: BenchWorld): Promise<void> 
     );
   }
 }
+
+/** How many calls there were before. */
+const CALLS = 20_000;
+
+/**
+ * Creates calls of an offer that have ended, as an installation has that has run for a while: plans
+ * of statements about a table that was empty when it was analyzed read all of it, until its next
+ * ANALYZE.
+ */
+export async function fillCalls(
+  { url, company_id, first_id }: BenchWorld,
+  offer_id: string,
+): Promise<void> {
+  await query(
+    url,
+    `WITH made AS (
+      INSERT INTO calls (company_id, uuid, created_at, updated_at, direction, status, carrier,
+        from_number, caller_number, offer_id, buyer_id, connected_at, ended_at, answered_duration)
+      SELECT $1, uuidv7(), at, at, 'inbound', 'completed', 'softswitch', 13050000000 + n * 37,
+        13050000000 + n * 37, $2, $3::bigint + n % 1000, at, at + interval '90 seconds', 80
+      FROM generate_series(1, $4::int) n, LATERAL (SELECT now() - n * interval '1 minute' AS at) x
+      RETURNING *
+    ),
+    attempts AS (
+      INSERT INTO call_attempts (company_id, uuid, created_at, call_id, round, buyer_id, connect_to,
+        status, timeout_seconds, press_one_to_accept, dial, connected_at, ended_at)
+      SELECT company_id, uuidv7(), created_at, id, 1, buyer_id, '+13105550111', 'completed', 30,
+        false, '{}', connected_at, ended_at
+      FROM made
+    )
+    INSERT INTO conversions (company_id, uuid, created_at, call_id, buyer_id, caller_number, revenue)
+    SELECT company_id, uuidv7(), created_at, id, buyer_id, caller_number, 20
+    FROM made
+    WHERE id % 4 = 0`,
+    [company_id, offer_id, first_id, CALLS],
+  );
+}

@@ -4,7 +4,7 @@ import autocannon from 'autocannon';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { cpuMeter } from './cpu';
 import { floorOfDecisions } from './decisions-floor';
-import { fillBuyers, fillLists, fillOffer, LISTED, LISTS } from './decisions-world';
+import { fillBuyers, fillCalls, fillLists, fillOffer, LISTED, LISTS } from './decisions-world';
 import { phoneNumber } from './shop';
 import { end, median, option, paced, percentile, ready, round, say, startService } from './tools';
 import { copyWorld, dropWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
@@ -206,6 +206,7 @@ export async function benchDecisions(server: EmbeddedDatabase): Promise<void> {
   await fillLists(world);
   const offers = new Map<number, string>();
   for (const buyers of BUYERS) offers.set(buyers, await fillOffer(world, buyers));
+  await fillCalls(world, offers.get(1_000)!);
   await query(world.url, 'VACUUM ANALYZE');
   const service = startService(world.url, PORT, { RUN_JOBS: 'false' });
   try {
