@@ -15,8 +15,10 @@ const AREAS = [
   716, 801, 802, 803, 804, 805, 806, 808, 810, 812, 813, 814, 815, 901, 903, 904, 906, 907, 908,
   909, 910, 912, 913,
 ];
-/** Exchanges 200 to 999 of each area. */
-const NUMBERS = AREAS.length * 8_000_000;
+/** Exchanges 200 to 975 of each area; calls to 976 cost extra, so that it is not contacted. */
+const EXCHANGES = 776;
+const NUMBERS_OF_AREA = EXCHANGES * 10_000;
+const NUMBERS = AREAS.length * NUMBERS_OF_AREA;
 
 /**
  * Returns the n-th North American telephone number in an order that looks random, without repeats.
@@ -26,16 +28,16 @@ export function phoneNumber(n: number): number {
   const k = (n * 2_654_435_761) % NUMBERS;
   return (
     10_000_000_000 +
-    AREAS[Math.floor(k / 8_000_000)]! * 10_000_000 +
-    (200 + (Math.floor(k / 10_000) % 800)) * 10_000 +
+    AREAS[Math.floor(k / NUMBERS_OF_AREA)]! * 10_000_000 +
+    (200 + (Math.floor(k / 10_000) % EXCHANGES)) * 10_000 +
     (k % 10_000)
   );
 }
 
 /** The same in SQL, for any n. */
 const NUMBER = (k: string) =>
-  `10000000000 + ('{${AREAS.join(',')}}'::bigint[])[1 + ${k} / 8000000] * 10000000 + ` +
-  `(200 + ${k} / 10000 % 800) * 10000 + ${k} % 10000`;
+  `10000000000 + ('{${AREAS.join(',')}}'::bigint[])[1 + ${k} / ${NUMBERS_OF_AREA}] * 10000000 + ` +
+  `(200 + ${k} / 10000 % ${EXCHANGES}) * 10000 + ${k} % 10000`;
 
 /** Creates a shop with its own number. Its schedules contact leads by day and by night. */
 export async function openShop({ url, company_id }: BenchWorld, schedules: number): Promise<Shop> {

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 import type { Pool, PoolClient } from 'pg';
 
-// Background work yields the processor to requests. PostgreSQL has no priorities of its own, but each
-// of its sessions is a process, which has one.
+// Background work yields the processor to requests. PostgreSQL has no priorities of its own, but
+// each of its sessions is a process, which has one.
 
 /**
  * A nice value. Beside a busy process of normal priority, one of 5 gets about a quarter of a
@@ -27,7 +27,9 @@ export function lowerPriority(pool: Pool, niceness: Niceness): void {
     const port = connection?.stream?.localPort;
     if (pid === undefined || port === undefined) return;
     try {
-      if (isSession(readFileSync(`/proc/${pid}/cmdline`, 'latin1'), port)) giveWay(niceness, pid);
+      if (!isSession(readFileSync(`/proc/${pid}/cmdline`, 'latin1'), port)) return;
+      giveWay(niceness, pid);
+      giveWayAsGroup(niceness, pid);
     } catch {
       // Another machine or another system: the session keeps its priority.
     }
@@ -41,6 +43,15 @@ export function giveWay(niceness: Niceness, pid = 0): void {
   } catch {
     // Not permitted.
   }
+}
+
+/**
+ * Lowers the priority of a group of processes that Linux made for a session: where it makes them
+ * ("autogroups"), nice values count only within one, and each session of PostgreSQL has its own.
+ */
+function giveWayAsGroup(niceness: Niceness, pid: number): void {
+  const group = `/proc/${pid}/autogroup`;
+  if (existsSync(group)) writeFileSync(group, String(niceness));
 }
 
 /**
