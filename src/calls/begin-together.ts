@@ -203,16 +203,14 @@ function paramsOf(decided: readonly DecidedCall[], now: Date) {
 }
 
 function callOf({ call, round }: DecidedCall, place: number) {
-  const { dial, dials_as_one, lease_until, set, decision } = round;
+  const { dials_as_one, longest, lease_until, set, decision } = round;
   return {
     ...call,
     ...set,
     place,
-    buyer_id: dial[0]?.buyer_id ?? null,
-    connect_to: dial[0]?.number ?? null,
     lease_until,
     dials_as_one,
-    longest: Math.max(0, ...dial.map(({ timeout_seconds }) => timeout_seconds)),
+    longest,
     decision: withoutCaps(decision),
   };
 }

@@ -44,16 +44,20 @@ export interface Round {
   dial: readonly DialBuyer[];
   /** Whether the carrier rings all of these as long as the one that rings longest. */
   dials_as_one: boolean;
+  /** Seconds for which that one rings. */
+  longest: number;
   slots: readonly TakenSlot[];
   lease_until: Date;
   events: readonly NewEvent[];
-  /** The columns of the call from now on. */
+  /** The columns of the call from now on; without a new buyer it keeps the one that it has. */
   set: {
     status: string;
     fallback: string | null;
     hangup_cause: string | null;
     ended_at: Date | null;
     abandoned?: boolean;
+    buyer_id: number | null;
+    connect_to: string | null;
   };
 }
 
@@ -78,22 +82,14 @@ export async function recordRound(
   await db.sql(RECORD_ROUND, { ...valuesOf(round), abandoned, call_id });
 }
 
-function valuesOf(outcome: Round) {
-  const { dial, dials_as_one, events, slots, set, now, lease_until, decision, basis, round } =
-    outcome;
+function valuesOf({ set, decision, basis, dial, slots, events, ...round }: Round) {
   return {
+    ...round,
     ...set,
-    round,
-    now,
-    lease_until,
-    buyer_id: dial[0]?.buyer_id ?? null,
-    connect_to: dial[0]?.number ?? null,
     decision: JSON.stringify(decision),
     basis_hash: basis.hash,
     basis: basis.text,
     dial: JSON.stringify(dial),
-    dials_as_one,
-    longest: Math.max(0, ...dial.map(({ timeout_seconds }) => timeout_seconds)),
     slots: JSON.stringify(slots),
     events: JSON.stringify(events),
   };

@@ -103,7 +103,7 @@ function linedUp(candidates: readonly Candidate[]): LinedUp {
   };
   const lineup = change(lineupOf(before, basis, NOW)!, after, places);
   // Back again, one after the other, and the last ones first.
-  const current = [...after];
+  const current: Candidate[] = [...after];
   places.toReversed().reduce((known, place) => {
     current[place] = before[place]!;
     return change(known, current, [place]);
