@@ -499,6 +499,7 @@ export interface SqlTypes {
       calls: string | object | null;
       dials: string | object | null;
       uses: string | object | null;
+      slots: string | object | null;
       bases: string | object | null;
       events: string | object | null;
     };
@@ -762,48 +763,6 @@ export interface SqlTypes {
       buyer_id: number | string | bigint | null;
     };
     row: object;
-  };
-  'calls.insert_call': {
-    params: {
-      company_id: number | string | bigint | null;
-      uuid: string | null;
-      now: Date | string | null;
-      status: string | null;
-      carrier: string | null;
-      carrier_call_id: string | null;
-      caller_number: number | string | bigint | null;
-      caller_country: string | null;
-      caller_city: string | null;
-      number_called: number | string | bigint | null;
-      number_id: number | string | bigint | null;
-      offer_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
-      schedule_id: number | string | bigint | null;
-      traffic_source_id: number | string | bigint | null;
-      sub_id: string | null;
-      contact_field_type: string | null;
-      token_values: string | object | null;
-      round: number | string | bigint | null;
-      fallback: string | null;
-      hangup_cause: string | null;
-      ended_at: Date | string | null;
-      buyer_id: number | string | bigint | null;
-      connect_to: string | null;
-      caller_state: string | null;
-      caller_zip: string | null;
-      dials_as_one: boolean | null;
-      longest: number | string | bigint | null;
-      dial: string | object | null;
-      lease_until: Date | string | null;
-      slots: string | object | null;
-      basis_hash: string | null;
-      basis: string | object | null;
-      decision: string | object | null;
-      events: string | object | null;
-    };
-    row: {
-      id: number;
-    };
   };
   'calls.insert_event': {
     params: {
@@ -1420,11 +1379,10 @@ export interface SqlTypes {
       call_id: number | string | bigint | null;
       dials_as_one: boolean | null;
       longest: number | string | bigint | null;
-      dial: string | object | null;
       lease_until: Date | string | null;
+      dials: string | object | null;
       slots: string | object | null;
-      basis_hash: string | null;
-      basis: string | object | null;
+      bases: string | object | null;
       decision: string | object | null;
       events: string | object | null;
     };
