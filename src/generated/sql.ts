@@ -3741,9 +3741,9 @@ export interface SqlTypes {
   };
   'routing.find_reservation': {
     params: {
-      company_id: number | string | bigint | null;
       caller_number: number | string | bigint | null;
       offer_id: number | string | bigint | null;
+      company_id: number | string | bigint | null;
       now: Date | string | null;
     };
     row: {
