@@ -2562,15 +2562,6 @@ export interface SqlTypes {
       id: string;
     };
   };
-  'offers.is_source_paused': {
-    params: {
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-    };
-  };
   'offers.set_lead_token_powers': {
     params: {
       powers: readonly (string)[] | string | null;

@@ -44,8 +44,8 @@ export interface AskedCall {
   source: Source;
   /** E.164 without the plus; null when it is withheld. */
   number: number | null;
-  /** The source that the call comes from, if it is known. */
-  traffic_source_id?: string | number | null;
+  /** The source that the call comes from; null: that of the caller's lead, or none. */
+  traffic_source_id: string | number | null;
   /** A call that may have been reported before. */
   carrier?: string;
   call_sid?: string | null;

@@ -74,6 +74,7 @@ export async function simulate(db: Db, order: SimulationOrder) {
   const { facts, candidates } = (await loadRouting(db, {
     source: { offer_id: String(offer_id) },
     number: null,
+    traffic_source_id: null,
     now,
   }))!;
   requireOfOffer(candidates, changes);
