@@ -1341,6 +1341,11 @@ export interface SqlTypes {
   };
   'calls.record_progress': {
     params: {
+      releases: boolean | null;
+      open_buyers: readonly (number | string | bigint)[] | string | null;
+      open_groups: readonly (number | string | bigint)[] | string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
       status: string | null;
       now: Date | string | null;
       buyer_id: number | string | bigint | null;
@@ -1350,13 +1355,8 @@ export interface SqlTypes {
       answered_duration: number | string | bigint | null;
       hangup_cause: string | null;
       recording_url: string | null;
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
       version: string | null;
       attempts: string | object | null;
-      releases: boolean | null;
-      open_buyers: readonly (number | string | bigint)[] | string | null;
-      open_groups: readonly (number | string | bigint)[] | string | null;
       lease_until: Date | string | null;
       events: string | object | null;
     };

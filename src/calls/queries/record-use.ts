@@ -1,14 +1,8 @@
 import { USE_OF_ROW } from '../../buyers/use-of-caps';
 import { sql, statement } from '../../db/sql';
 import { AGENT_OF_BUYER } from './describe-call';
-import { INSERT_EVENTS, QUEUE_FOR_LEAD } from './record-call';
-import {
-  DELETE_SLOTS,
-  IS_UNCHANGED,
-  PROGRESS_OF_CALL,
-  SLOTS_OF_CALL,
-  UPDATE_ATTEMPTS,
-} from './record-progress';
+import { INSERT_EVENTS } from './record-call';
+import { FOLLOWS_CALL, IS_UNCHANGED, PROGRESS_OF_CALL, SLOTS_OF_CALL } from './record-progress';
 
 // What record-progress.ts writes, with what the buyer that has the call uses and pays.
 
@@ -119,9 +113,12 @@ const UPDATE_CALL = sql`
         AND checked.source_paid = {source_paid}::boolean
       RETURNING c.id, c.lead_id, c.direction, c.caller_number, c.payout`;
 
-const SETTLE_SLOTS_AND_CAPS = sql`
-    released AS (${DELETE_SLOTS}
+/** The call, its attempts, slots and caps. */
+const CHANGED_CALL = sql`
+    ${LOCKED_AND_CHECKED},
+    call AS (${UPDATE_CALL}
     ),
+    ${FOLLOWS_CALL},
     slots AS (
       UPDATE call_slots s
       SET
@@ -178,14 +175,7 @@ const COLUMNS_OF_LEAD = sql`
 export const RECORD_USE = statement(
   'calls.record_use',
   sql`
-    WITH ${LOCKED_AND_CHECKED},
-    call AS (${UPDATE_CALL}
-    ),
-    queued AS (${QUEUE_FOR_LEAD}
-    ),
-    attempts AS (${UPDATE_ATTEMPTS}
-    ),
-    ${SETTLE_SLOTS_AND_CAPS},
+    WITH ${CHANGED_CALL},
     conversion AS (
       UPDATE conversions v
       SET payout = v.payout + {payout}::numeric
@@ -221,14 +211,7 @@ export const RECORD_USE = statement(
 export const RECORD_CONVERSION = statement(
   'calls.record_conversion',
   sql`
-    WITH ${LOCKED_AND_CHECKED},
-    call AS (${UPDATE_CALL}
-    ),
-    queued AS (${QUEUE_FOR_LEAD}
-    ),
-    attempts AS (${UPDATE_ATTEMPTS}
-    ),
-    ${SETTLE_SLOTS_AND_CAPS},
+    WITH ${CHANGED_CALL},
     conversion AS (
       INSERT INTO conversions (
         company_id, uuid, created_at, call_id, buyer_id, buyer_conversion_id, name, caller_number,
