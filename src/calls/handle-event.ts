@@ -62,8 +62,8 @@ export async function handleCallEvent(
 }
 
 /**
- * How often a call is read, if something else keeps changing it between the read and the write. Each
- * of these changes was written, so events never block one another.
+ * How often a call is read, if something else keeps changing it between the read and the write.
+ * Each of these changes was written, so events never block one another.
  */
 const MAX_READS = 50;
 

@@ -1,7 +1,7 @@
 import { sql, statement } from '../../db/sql';
 
-// What belongs to a round in the routing of a call. The CTE `rounds` has a row for each round that is
-// written, with the id of its call; lists as JSON name a round by its `place`.
+// What belongs to a round in the routing of a call. The CTE `rounds` has a row for each round that
+// is written, with the id of its call; lists as JSON name a round by its `place`.
 
 export const INSERT_ATTEMPTS = sql`
       INSERT INTO call_attempts (

@@ -2,8 +2,8 @@ import { sql, statement } from '../../db/sql';
 import { INSERT_EVENTS, QUEUE_FOR_LEAD } from './record-call';
 
 // What an event changes about a call is written by one statement, of this file or of record-use.ts:
-// all of it, or nothing when the call is no longer as it was read. No lock is held from one exchange
-// to the next.
+// all of it, or nothing when the call is no longer as it was read. No lock is held from one
+// exchange to the next.
 //
 // Locks are taken in this order: the call, caps of groups by id, caps of buyers by id, the caller
 // of the offer, the lead.
@@ -39,8 +39,9 @@ export const PROGRESS_OF_CALL = sql`
         recording_url = coalesce({recording_url}, c.recording_url)`;
 
 /**
- * What follows from `call`, the row that was changed, and `held`, its slots. What no other CTE reads
- * is written in reverse order: caps first, and last what waits for an update of the lead.
+ * What follows from `call`, the row that was changed, and `held`, its slots. PostgreSQL runs what
+ * no other CTE reads from the last to the first: `queued`, which may wait for an update of the
+ * lead, is to run last.
  */
 export const FOLLOWS_CALL = sql`
     queued AS (${QUEUE_FOR_LEAD}

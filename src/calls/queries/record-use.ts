@@ -7,9 +7,9 @@ import { FOLLOWS_CALL, IS_UNCHANGED, PROGRESS_OF_CALL, SLOTS_OF_CALL } from './r
 // What record-progress.ts writes, with what the buyer that has the call uses and pays.
 
 /**
- * Locks the call and the caps that change: what they give back, and what the buyer that has the call
- * and its group have used. Then asks again what the dollars depend on: calls of the same caller may
- * have been paid for while this waited.
+ * Locks the call and the caps that change: what they give back, and what the buyer that has the
+ * call and its group have used. Then asks again what the dollars depend on: calls of the same
+ * caller may have been paid for while this waited.
  */
 const LOCKED_AND_CHECKED = sql`
     state AS (
@@ -204,8 +204,8 @@ export const RECORD_USE = statement(
 );
 
 /**
- * The same with a new conversion. A payout that no conversion of the call has yet becomes part of the
- * new one. To write `buyer_converted` of a lead is to convert it (exit_on_conversion of the
+ * The same with a new conversion. A payout that no conversion of the call has yet becomes part of
+ * the new one. To write `buyer_converted` of a lead is to convert it (exit_on_conversion of the
  * database).
  */
 export const RECORD_CONVERSION = statement(

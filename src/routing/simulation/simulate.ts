@@ -52,7 +52,9 @@ export interface SimulationOrder {
     groups: (GroupChange & { field: string })[];
   };
   seed: string | undefined;
-  /** How many buyers the carrier of the installation rings at once, for calls that have not come. */
+  /**
+   * How many buyers the carrier of the installation rings at once, for calls that have not come.
+   */
   max_legs: number;
   now: Date;
 }
