@@ -1,20 +1,17 @@
-import { maxLegsOf, type AnsweredBy } from '../carriers/carrier';
+import type { AnsweredBy } from '../carriers/carrier';
 import type { Db, Statements } from '../db/tenant';
 import { notFound } from '../errors';
 import { readOfferWords } from '../routing/caller-facts';
-import { loadRouting } from '../routing/load-routing';
 import {
   checkedTransaction,
   isCheckRequired,
   type PreDialCheckRequired,
   type PreDialVetoes,
 } from '../routing/pre-dial-webhooks';
-import { routeFacts } from '../routing/route-facts';
-import { newSeed } from '../routing/seed';
 import { AWAIT_PLACING, END_OUTBOUND, READ_OUTBOUND, RECORD_ANSWER } from './queries/outbound';
 import { lockCall, readCall, type CallRow } from './read-call';
 import { abandonedCall } from './outcome';
-import { routeCall } from './route-call';
+import { routeKnownCall } from './route-call';
 
 /** The answer of an outbound call, as the carrier reports it. */
 export interface Answer {
@@ -121,29 +118,12 @@ async function routePerson(
   now: Date,
 ): Promise<PreDialCheckRequired | undefined> {
   const call = await readCall(db, uuid);
-  const { caller_number, token_values: tokens } = call;
-  const source = { offer_id: String(call.offer_id) };
   const is_person = answered_by !== 'machine' && answered_by !== 'fax';
   const is_late = is_person && now.getTime() - answered_at.getTime() > ABANDONED_AFTER_MS;
-  const found = is_late ? undefined : await loadRouting(db, { source, number: caller_number, now });
-  if (!found) {
-    await abandon(db, call, is_late, now);
-    return undefined;
-  }
-  const routed = await routeCall(db, call, {
-    ...found,
-    vetoes,
-    asked: await routeFacts(db, found, {
-      now,
-      seed: vetoes?.seed ?? newSeed(),
-      caller_number,
-      tokens,
-      origin: call,
-      max_legs: maxLegsOf(call.carrier),
-      tried: new Set(),
-      vetoes,
-    }),
-  });
+  const routed = is_late
+    ? undefined
+    : await routeKnownCall(db, call, { now, vetoes, tried: new Set() });
+  if (!routed) await abandon(db, call, is_late, now);
   return isCheckRequired(routed) ? routed : undefined;
 }
 

@@ -1,7 +1,6 @@
 import type { Held } from '../buyers/caps';
 import type { Statements } from '../db/tenant';
 import { decide, type FirstChoice, type Judged } from '../routing/engine/decide';
-import type { StoredDecision } from '../routing/engine/decision';
 import type { RouteFacts } from '../routing/engine/route';
 import { loadRoutings, type RoutingContext } from '../routing/load-routing';
 import { preDialCheckOf, type PreDialCheckRequired } from '../routing/pre-dial-webhooks';
@@ -16,7 +15,7 @@ import {
   type IncomingCall,
 } from './new-call';
 import { BEGIN_CALLS } from './queries/begin-calls';
-import type { NewCall, Round } from './record-call';
+import { beginningsOf, type BeginningCall } from './record-call';
 import type { CallSession } from './session';
 
 /**
@@ -68,11 +67,9 @@ interface Use extends Held {
 /** By the rows of caps: what the calls so far take of each. */
 type Moves = Map<number, Use>;
 
-interface DecidedCall {
+interface DecidedCall extends BeginningCall {
   place: number;
-  call: NewCall;
   found: RoutingContext;
-  round: Round;
   uses: readonly Use[];
 }
 
@@ -96,7 +93,11 @@ async function decideOne(
   if (!uses.every((use) => goesWith(moves.get(use.limit_id), use))) return 'apart';
   for (const use of uses) moves.set(use.limit_id, use);
   const routing = { ...found, asked, events: startedOf(call) };
-  const chosen = { judged, members, slots: [], caps: [] };
+  const slots = uses.map(({ limit_id, connections, conversions, revenue }) => ({
+    ...{ connections, conversions, revenue },
+    call_limit_id: String(limit_id),
+  }));
+  const chosen = { judged, members, slots, caps: [] };
   return { call, found, uses, round: outcomeOf({ ...call, round: 0 }, routing, chosen) };
 }
 
@@ -179,48 +180,12 @@ const NO_ROOM = 'TL001';
  */
 const OF_ONE = /^(2|40|54|55P03|P0)/;
 
-function paramsOf(decided: readonly DecidedCall[], now: Date) {
-  const bases = new Map(
-    decided.flatMap(({ found: { basis } }) => (basis.is_stored ? [] : [[basis.hash, basis]])),
-  );
-  return {
-    now,
-    ...movesOf(decided),
-    calls: JSON.stringify(decided.map(callOf)),
-    dials: JSON.stringify(
-      decided.flatMap(({ round: { dial } }, place) =>
-        dial.map((each, n) => ({ ...each, place, n, dial: each })),
-      ),
-    ),
-    events: JSON.stringify(
-      decided.flatMap(({ round: { events } }, place) =>
-        events.map((each, n) => ({ ...each, place, n })),
-      ),
-    ),
-    uses: JSON.stringify(usesAfter(decided)),
-    bases: `[${[...bases.values()].map(({ hash, text }) => `{"hash":"${hash}","basis":${text}}`)}]`,
-  };
-}
-
-function callOf({ call, round }: DecidedCall, place: number) {
-  const { dial, dials_as_one, lease_until, set, decision } = round;
-  return {
-    ...call,
-    ...set,
-    place,
-    buyer_id: dial[0]?.buyer_id ?? null,
-    connect_to: dial[0]?.number ?? null,
-    lease_until,
-    dials_as_one,
-    longest: Math.max(0, ...dial.map(({ timeout_seconds }) => timeout_seconds)),
-    decision: withoutCaps(decision),
-  };
-}
-
-/** The JSON of a decision up to the value of `caps`, which the statement adds. */
-function withoutCaps(decision: StoredDecision): string {
-  return `${JSON.stringify({ ...decision, caps: undefined }).slice(0, -1)},"caps":`;
-}
+const paramsOf = (decided: readonly DecidedCall[], now: Date) => ({
+  now,
+  ...movesOf(decided),
+  uses: JSON.stringify(usesAfter(decided)),
+  ...beginningsOf(decided),
+});
 
 /** What all calls take of each row of caps, as columns. */
 function movesOf(decided: readonly DecidedCall[]) {

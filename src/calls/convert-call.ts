@@ -133,8 +133,8 @@ export const isNothing = ({ conversion, payout, expects }: Dollars): boolean =>
   conversion === null && payout === null && !expects.buyer_paid && !expects.source_paid;
 
 /**
- * Pays the source of a call because a user says so, whatever the offer's terms ask for. Returns what
- * stands in the way of that, if something does. The call is locked by the caller.
+ * Pays the source of a call because a user says so, whatever the offer's terms ask for. Returns
+ * what stands in the way of that, if something does. The call is locked by the caller.
  */
 export async function payForOffer(
   db: Statements,

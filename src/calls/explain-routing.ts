@@ -40,7 +40,11 @@ export async function explainRouting(
   const caller_number = await readCaller(db, call.caller_number);
   const offer = { reference: call.offer_id, field: 'offer_id' };
   const source = { offer_id: String(await findNamed(db, 'offers', offer)) };
-  const found = await loadRouting(db, { source, number: caller_number, now: at });
+  const traffic_source_id = call.traffic_source_id
+    ? Number(await findTrafficSource(db, call.traffic_source_id))
+    : null;
+  const asking = { source, number: caller_number, traffic_source_id, now: at };
+  const found = await loadRouting(db, asking);
   const { facts, candidates } = found!;
   const lead = await readableLead(db, asker, facts);
   const asked = await routeFacts(db, found!, {
@@ -52,9 +56,7 @@ export async function explainRouting(
       ...NO_ORIGIN,
       number_called:
         (await callerNumber(db, call.number_called ?? undefined, 'number_called')) ?? null,
-      traffic_source_id: call.traffic_source_id
-        ? Number(await findTrafficSource(db, call.traffic_source_id))
-        : (lead?.traffic_source_id ?? null),
+      traffic_source_id: traffic_source_id ?? lead?.traffic_source_id ?? null,
       sub_id: call.sub_id ?? lead?.sub_id ?? null,
     },
     max_legs: maxLegsOf(call.carrier ?? carrier),

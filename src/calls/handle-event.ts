@@ -2,17 +2,13 @@ import type { Reference } from '../db/records';
 import type { Db, Statements } from '../db/tenant';
 import { retryOnDeadlock } from '../db/transaction';
 import { HttpProblem, notFound } from '../errors';
-import { maxLegsOf } from '../carriers/carrier';
 import { attemptOf, isOpen, react } from '../routing/engine/progress';
-import { loadRouting, sourceOf } from '../routing/load-routing';
 import {
   checkedTransaction,
   isCheckRequired,
   type PreDialCheckRequired,
   type PreDialVetoes,
 } from '../routing/pre-dial-webhooks';
-import { routeFacts } from '../routing/route-facts';
-import { newSeed } from '../routing/seed';
 import { readCallState, sessionOfState, type CallState } from './call-state';
 import { untilAgreed } from './convert-call';
 import {
@@ -22,9 +18,9 @@ import {
   type EventChange,
   type ReportedEvent,
 } from './event-change';
-import { readCall, type AttemptRow, type CallRow } from './read-call';
+import { readCall, type AttemptRow } from './read-call';
 import { recordChange } from './record-change';
-import { routeCall, type Routed } from './route-call';
+import { routeKnownCall } from './route-call';
 import { readSession, type CallSession } from './session';
 
 export type { ReportedEvent } from './event-change';
@@ -66,8 +62,8 @@ export async function handleCallEvent(
 }
 
 /**
- * How often a call is read, if something else keeps changing it between the read and the write. Each
- * of these changes was written, so events never block one another.
+ * How often a call is read, if something else keeps changing it between the read and the write.
+ * Each of these changes was written, so events never block one another.
  */
 const MAX_READS = 50;
 
@@ -147,37 +143,11 @@ async function routeAgain(
     const { recorded } = await untilAgreed(decide, (change) => recordChange(tx, change));
     if (recorded === 'stale') return 'stale';
     const { call, attempts } = state;
-    const routed = await findNext(tx, call, attempts, { now, vetoes });
+    // Those that were dialed already are not dialed again.
+    const tried = new Set(attempts.map(({ buyer_id }) => buyer_id));
+    const routed = await routeKnownCall(tx, call, { now, vetoes, tried, is_accepted: true });
     if (isCheckRequired(routed)) return routed;
     return readSession(tx, await readCall(tx, call.id), { fresh: true });
   };
   return vetoes ? checkedTransaction(db, work) : db.statements(work);
-}
-
-/** Looks for the next buyers; those that were dialed already are not dialed again. */
-async function findNext(
-  db: Statements,
-  call: CallRow,
-  attempts: readonly AttemptRow[],
-  { now, vetoes }: Rerouting,
-): Promise<Routed | PreDialCheckRequired | undefined> {
-  const { caller_number, token_values: tokens } = call;
-  const found = await loadRouting(db, { source: sourceOf(call), number: caller_number, now });
-  if (!found) return undefined;
-  const tried = new Set(attempts.map(({ buyer_id }) => buyer_id));
-  return routeCall(db, call, {
-    ...found,
-    vetoes,
-    asked: await routeFacts(db, found, {
-      now,
-      seed: vetoes?.seed ?? newSeed(),
-      caller_number,
-      tokens,
-      origin: call,
-      max_legs: maxLegsOf(call.carrier),
-      tried,
-      vetoes,
-      is_accepted: true,
-    }),
-  });
 }

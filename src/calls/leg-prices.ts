@@ -13,7 +13,9 @@ export interface LegPrice {
 
 const PRICE = /^[+-]?\d{1,7}(\.\d{1,10})?$/;
 
-/** Keeps the price of a leg of a call, by the id or uuid of the call. What is no price is ignored. */
+/**
+ * Keeps the price of a leg of a call, by the id or uuid of the call. What is no price is ignored.
+ */
 export async function saveLegPrice(
   db: Db,
   call: { id: number } | { uuid: string } | undefined,

@@ -124,14 +124,13 @@ export const newSessionOf = (
   });
 
 /** A call as it was just written. */
-const callRowOf = (call: NewCall, { id, round, dial, set }: Routed, now: Date): CallRow => ({
+const callRowOf = (call: NewCall, { id, round, set }: Routed, now: Date): CallRow => ({
   ...call,
   ...set,
   id,
   round,
   direction: 'inbound',
   created_at: now,
-  buyer_id: dial[0]?.buyer_id ?? null,
   connected_at: null,
   conferences: 0,
 });

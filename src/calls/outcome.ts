@@ -49,10 +49,10 @@ export function outcomeOf(
     facts,
   );
   const longest = Math.max(0, ...dial.map(({ timeout_seconds }) => timeout_seconds));
-  const set =
-    dial.length > 0
-      ? { status: statusOf(call), fallback: null, hangup_cause: null, ended_at: null }
-      : withoutBuyer(call, { verdict, facts, now });
+  const [first] = dial;
+  const set = first
+    ? { status: statusOf(call), fallback: null, hangup_cause: null, ended_at: null }
+    : withoutBuyer(call, { verdict, facts, now });
   return {
     round,
     now,
@@ -60,10 +60,11 @@ export function outcomeOf(
     basis,
     dial,
     dials_as_one: dialsAsOne(call.carrier),
+    longest,
     slots,
     lease_until: new Date(now.getTime() + (longest + RINGING_GRACE_SECONDS) * 1000),
     events: [...events, ...eventsOf(call, dial, verdict)],
-    set,
+    set: { ...set, buyer_id: first?.buyer_id ?? null, connect_to: first?.number ?? null },
   };
 }
 

@@ -47,8 +47,8 @@ const refused = (message: string) => HttpProblem.field('id', 'carrier_refused', 
 
 /**
  * The conference in which the caller is to wait for the buyer, after the connection or an earlier
- * conference (`ended`; 0 for the connection) has ended: undefined if no keys were played since. Waits
- * for a request that is having keys played.
+ * conference (`ended`; 0 for the connection) has ended: undefined if no keys were played since.
+ * Waits for a request that is having keys played.
  */
 export function conferenceAfter(
   db: Db,

@@ -3,7 +3,8 @@ import type { Db } from '../db/tenant';
 import type { Basis } from '../routing/engine/basis';
 import type { StoredDecision } from '../routing/engine/decision';
 import type { DialBuyer } from '../routing/engine/instruction';
-import { INSERT_CALL, INSERT_EVENT, RECORD_ROUND } from './queries/record-call';
+import { BEGIN_CALLS } from './queries/begin-calls';
+import { INSERT_EVENT, RECORD_ROUND } from './queries/record-call';
 
 // The writers of inbound calls and of their rounds, each of one statement.
 
@@ -44,59 +45,111 @@ export interface Round {
   dial: readonly DialBuyer[];
   /** Whether the carrier rings all of these as long as the one that rings longest. */
   dials_as_one: boolean;
+  /** Seconds for which that one rings. */
+  longest: number;
   slots: readonly TakenSlot[];
   lease_until: Date;
   events: readonly NewEvent[];
-  /** The columns of the call from now on. */
+  /** The columns of the call from now on; without a new buyer it keeps the one that it has. */
   set: {
     status: string;
     fallback: string | null;
     hangup_cause: string | null;
     ended_at: Date | null;
     abandoned?: boolean;
+    buyer_id: number | null;
+    connect_to: string | null;
   };
 }
 
-/** Writes a new call with its first round (attempts, slots, decision, events); returns its id. */
+/** A new call, and its first round. */
+export interface BeginningCall {
+  call: NewCall;
+  round: Round;
+}
+
+/** Caps that were reserved before. */
+const NO_CAPS = {
+  limit_ids: [],
+  moved_calls: [],
+  moved_connections: [],
+  moved_conversions: [],
+  moved_revenue: [],
+  spacings: [],
+  uses: '[]',
+};
+
+/** Writes a new call whose caps are reserved, with its first round; returns its id. */
 export async function recordNewCall(
   db: Pick<Db, 'sql'>,
   call: NewCall,
   round: Round,
 ): Promise<number> {
-  const token_values = JSON.stringify(call.token_values);
-  const [row] = await db.sql(INSERT_CALL, { ...call, ...valuesOf(round), token_values });
+  const params = { now: round.now, ...NO_CAPS, ...beginningsOf([{ call, round }]) };
+  const [row] = await db.sql(BEGIN_CALLS, params);
   return row!.id;
+}
+
+/** What BEGIN_CALLS writes of calls, except their caps. */
+export const beginningsOf = (calls: readonly BeginningCall[]) => ({
+  calls: JSON.stringify(calls.map(beginningOf)),
+  ...partsOf(calls.map(({ round }) => round)),
+});
+
+function beginningOf({ call, round }: BeginningCall, place: number) {
+  const { dials_as_one, longest, lease_until, set, decision } = round;
+  return {
+    ...call,
+    ...set,
+    place,
+    lease_until,
+    dials_as_one,
+    longest,
+    decision: withoutCaps(decision),
+    caps: JSON.stringify(decision.caps),
+  };
+}
+
+/** The JSON of a decision up to the value of `caps`, which the statement adds. */
+function withoutCaps(decision: StoredDecision): string {
+  return `${JSON.stringify({ ...decision, caps: undefined }).slice(0, -1)},"caps":`;
 }
 
 /** Writes a further round of a call: attempts, slots, decision, events, and the changed call. */
 export async function recordRound(
   db: Pick<Db, 'sql'>,
   call_id: number,
-  round: Round,
+  outcome: Round,
 ): Promise<void> {
-  const abandoned = round.set.abandoned ?? false;
-  await db.sql(RECORD_ROUND, { ...valuesOf(round), abandoned, call_id });
+  const { set, decision, round, now, lease_until, dials_as_one, longest } = outcome;
+  await db.sql(RECORD_ROUND, {
+    ...{ call_id, round, now, lease_until, dials_as_one, longest },
+    ...set,
+    abandoned: set.abandoned ?? false,
+    decision: JSON.stringify(decision),
+    ...partsOf([outcome]),
+  });
 }
 
-function valuesOf(outcome: Round) {
-  const { dial, dials_as_one, events, slots, set, now, lease_until, decision, basis, round } =
-    outcome;
-  return {
-    ...set,
-    round,
-    now,
-    lease_until,
-    buyer_id: dial[0]?.buyer_id ?? null,
-    connect_to: dial[0]?.number ?? null,
-    decision: JSON.stringify(decision),
-    basis_hash: basis.hash,
-    basis: basis.text,
-    dial: JSON.stringify(dial),
-    dials_as_one,
-    longest: Math.max(0, ...dial.map(({ timeout_seconds }) => timeout_seconds)),
-    slots: JSON.stringify(slots),
-    events: JSON.stringify(events),
-  };
+/** The lists of what belongs to rounds, as JSON; each row names the place of its round. */
+const partsOf = (rounds: readonly Round[]) => ({
+  dials: placed(rounds, ({ dial }) => dial.map((each) => ({ ...each, dial: each }))),
+  slots: placed(rounds, ({ slots }) => slots),
+  events: placed(rounds, ({ events }) => events),
+  bases: basesOf(rounds),
+});
+
+const placed = (rounds: readonly Round[], rowsOf: (round: Round) => readonly object[]): string =>
+  JSON.stringify(
+    rounds.flatMap((round, place) => rowsOf(round).map((row, n) => ({ ...row, place, n }))),
+  );
+
+/** Those that the database may not have yet. */
+function basesOf(rounds: readonly Round[]): string {
+  const bases = new Map(
+    rounds.flatMap(({ basis }) => (basis.is_stored ? [] : [[basis.hash, basis]])),
+  );
+  return `[${[...bases.values()].map(({ hash, text }) => `{"hash":"${hash}","basis":${text}}`)}]`;
 }
 
 /** Writes one event of a call. */

@@ -1,8 +1,10 @@
+import { maxLegsOf } from '../carriers/carrier';
 import type { Statements } from '../db/tenant';
 import type { CallFacts } from '../routing/caller-facts';
 import type { Basis } from '../routing/engine/basis';
 import type { Candidate } from '../routing/engine/candidate';
 import type { Member, RouteFacts } from '../routing/engine/route';
+import { loadRouting, sourceOf } from '../routing/load-routing';
 import {
   isCheckRequired,
   preDialCheckOf,
@@ -16,8 +18,11 @@ import {
   reserveCheckedBuyers,
   type ClaimedBuyers,
 } from '../routing/reserve-buyers';
+import { routeFacts, type CallToRoute } from '../routing/route-facts';
+import { newSeed } from '../routing/seed';
 import { convertCall } from './convert-call';
 import { outcomeOf, type RoutableCall } from './outcome';
+import type { CallRow } from './read-call';
 import { recordNewCall, recordRound, type NewEvent, type Round } from './record-call';
 
 interface Routing {
@@ -63,6 +68,38 @@ export async function routeCall(
     if (buyer.pays_at_dial)
       await convertCall(db, { call_id: id, buyer_id: buyer.id, answered_seconds: 0, now });
   return { id, round, dial, set };
+}
+
+/**
+ * Loads what decides about a call that is written already, and routes it. Undefined when its offer
+ * is gone.
+ */
+export async function routeKnownCall(
+  db: Statements,
+  call: CallRow,
+  {
+    now,
+    tried,
+    vetoes,
+    is_accepted,
+  }: Pick<CallToRoute, 'now' | 'tried' | 'vetoes' | 'is_accepted'>,
+): Promise<Routed | PreDialCheckRequired | undefined> {
+  const { caller_number, traffic_source_id } = call;
+  const asking = { source: sourceOf(call), number: caller_number, traffic_source_id, now };
+  const found = await loadRouting(db, asking);
+  if (!found) return undefined;
+  const asked = await routeFacts(db, found, {
+    now,
+    seed: vetoes?.seed ?? newSeed(),
+    caller_number,
+    tokens: call.token_values,
+    origin: call,
+    max_legs: maxLegsOf(call.carrier),
+    tried,
+    vetoes,
+    is_accepted,
+  });
+  return routeCall(db, call, { ...found, vetoes, asked });
 }
 
 /** The buyers that a seller has reserved, else the first that can be reserved now. */

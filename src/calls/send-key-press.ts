@@ -104,8 +104,8 @@ async function press(
     throw HttpProblem.field(
       'id',
       'carrier_refused',
-      `must be a call with a buyer: ${call.carrier} has connected this one by itself, and reports ` +
-        'nothing of whom it has connected it to',
+      `must be a call with a buyer: ${call.carrier} has connected this one by itself, and ` +
+        'reports nothing of whom it has connected it to',
     );
   if (!connected)
     throw notThisCall(

@@ -499,6 +499,7 @@ export interface SqlTypes {
       calls: string | object | null;
       dials: string | object | null;
       uses: string | object | null;
+      slots: string | object | null;
       bases: string | object | null;
       events: string | object | null;
     };
@@ -762,48 +763,6 @@ export interface SqlTypes {
       buyer_id: number | string | bigint | null;
     };
     row: object;
-  };
-  'calls.insert_call': {
-    params: {
-      company_id: number | string | bigint | null;
-      uuid: string | null;
-      now: Date | string | null;
-      status: string | null;
-      carrier: string | null;
-      carrier_call_id: string | null;
-      caller_number: number | string | bigint | null;
-      caller_country: string | null;
-      caller_city: string | null;
-      number_called: number | string | bigint | null;
-      number_id: number | string | bigint | null;
-      offer_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
-      schedule_id: number | string | bigint | null;
-      traffic_source_id: number | string | bigint | null;
-      sub_id: string | null;
-      contact_field_type: string | null;
-      token_values: string | object | null;
-      round: number | string | bigint | null;
-      fallback: string | null;
-      hangup_cause: string | null;
-      ended_at: Date | string | null;
-      buyer_id: number | string | bigint | null;
-      connect_to: string | null;
-      caller_state: string | null;
-      caller_zip: string | null;
-      dials_as_one: boolean | null;
-      longest: number | string | bigint | null;
-      dial: string | object | null;
-      lease_until: Date | string | null;
-      slots: string | object | null;
-      basis_hash: string | null;
-      basis: string | object | null;
-      decision: string | object | null;
-      events: string | object | null;
-    };
-    row: {
-      id: number;
-    };
   };
   'calls.insert_event': {
     params: {
@@ -1382,6 +1341,11 @@ export interface SqlTypes {
   };
   'calls.record_progress': {
     params: {
+      releases: boolean | null;
+      open_buyers: readonly (number | string | bigint)[] | string | null;
+      open_groups: readonly (number | string | bigint)[] | string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
       status: string | null;
       now: Date | string | null;
       buyer_id: number | string | bigint | null;
@@ -1391,13 +1355,8 @@ export interface SqlTypes {
       answered_duration: number | string | bigint | null;
       hangup_cause: string | null;
       recording_url: string | null;
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
       version: string | null;
       attempts: string | object | null;
-      releases: boolean | null;
-      open_buyers: readonly (number | string | bigint)[] | string | null;
-      open_groups: readonly (number | string | bigint)[] | string | null;
       lease_until: Date | string | null;
       events: string | object | null;
     };
@@ -1420,11 +1379,10 @@ export interface SqlTypes {
       call_id: number | string | bigint | null;
       dials_as_one: boolean | null;
       longest: number | string | bigint | null;
-      dial: string | object | null;
       lease_until: Date | string | null;
+      dials: string | object | null;
       slots: string | object | null;
-      basis_hash: string | null;
-      basis: string | object | null;
+      bases: string | object | null;
       decision: string | object | null;
       events: string | object | null;
     };
@@ -2604,15 +2562,6 @@ export interface SqlTypes {
       id: string;
     };
   };
-  'offers.is_source_paused': {
-    params: {
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-    };
-  };
   'offers.set_lead_token_powers': {
     params: {
       powers: readonly (string)[] | string | null;
@@ -3783,9 +3732,9 @@ export interface SqlTypes {
   };
   'routing.find_reservation': {
     params: {
-      company_id: number | string | bigint | null;
       caller_number: number | string | bigint | null;
       offer_id: number | string | bigint | null;
+      company_id: number | string | bigint | null;
       now: Date | string | null;
     };
     row: {

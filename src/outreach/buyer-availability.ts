@@ -14,7 +14,9 @@ export async function buyerAvailability(
   { offer_id, now }: { offer_id: string; now: Date },
 ): Promise<Availability> {
   const caller_number = Number(lead.caller_number);
-  const found = await loadRouting(db, { source: { offer_id }, number: caller_number, now });
+  const { traffic_source_id } = lead;
+  const asking = { source: { offer_id }, number: caller_number, traffic_source_id, now };
+  const found = await loadRouting(db, asking);
   const asked =
     found &&
     (await routeFacts(db, found, {
@@ -24,7 +26,7 @@ export async function buyerAvailability(
       tokens: lead.data,
       origin: {
         ...NO_ORIGIN,
-        traffic_source_id: lead.traffic_source_id === null ? null : Number(lead.traffic_source_id),
+        traffic_source_id: traffic_source_id === null ? null : Number(traffic_source_id),
         sub_id: lead.sub_id,
       },
       max_legs: Infinity,

@@ -44,8 +44,8 @@ export interface AskedCall {
   source: Source;
   /** E.164 without the plus; null when it is withheld. */
   number: number | null;
-  /** The source that the call comes from, if it is known. */
-  traffic_source_id?: string | number | null;
+  /** The source that the call comes from; null: that of the caller's lead, or none. */
+  traffic_source_id: string | number | null;
   /** A call that may have been reported before. */
   carrier?: string;
   call_sid?: string | null;
@@ -219,10 +219,11 @@ const column = (
 ): string[] => calls.map((call) => (valueOf(call) ?? null) as string);
 
 /** The rows of caps of some snapshots, as the text of an array. */
-const idsOf = (snapshots: readonly OfferSnapshot[]): readonly bigint[] =>
-  (snapshots.length === 1
-    ? snapshots[0]!.limit_ids
-    : `{${snapshots.flatMap(({ limit_ids }) => String(limit_ids).slice(1, -1) || []).join(',')}}`) as readonly bigint[];
+function idsOf(snapshots: readonly OfferSnapshot[]): readonly bigint[] {
+  if (snapshots.length === 1) return snapshots[0]!.limit_ids;
+  const lists = snapshots.flatMap(({ limit_ids }) => String(limit_ids).slice(1, -1) || []);
+  return `{${lists.join(',')}}` as unknown as readonly bigint[];
+}
 
 async function readChanges(db: Connection): Promise<string> {
   const [row] = await db.sql(CHANGES, {});

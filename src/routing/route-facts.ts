@@ -1,7 +1,6 @@
 import { areaOf, countryOf } from '../phone/area-codes';
 import { leadTokens, type Origin } from '../tokens/system';
 import type { Statements } from '../db/tenant';
-import { isSourcePaused } from '../offers/is-source-paused';
 import { lookUpForFilters } from '../value-lists/look-up';
 import type { CallFacts } from './caller-facts';
 import type { Refused } from './engine/eligibility';
@@ -97,9 +96,7 @@ export async function routeFacts(
 ): Promise<RouteFacts> {
   const source_id = call.origin.traffic_source_id;
   const source_paused =
-    !call.is_accepted &&
-    source_id !== null &&
-    (paused_sources.get(source_id) ?? (await isSourcePaused(db, source_id)));
+    !call.is_accepted && source_id !== null && (paused_sources.get(source_id) ?? false);
   const asked = plainRouteFacts(facts, { ...call, source_paused });
   await lookUpForFilters(db.sql, [
     {

@@ -261,7 +261,7 @@ export const EFFECTS: Record<string, Effects> = {
   traffic_sources: {
     ...all('name user_traffic_source_id email first_name last_name company_name', 'label'),
     description: 'note',
-    paused: at('src/offers/queries/traffic-sources.ts'),
+    paused: at('src/routing/queries/call-state.ts'),
     team_ids: at('src/people/grant-traffic-source.ts'),
   },
   value_lists: {

@@ -48,7 +48,11 @@ test('cached caps equal those of the database, however changes and reads overlap
   const offer = await own.offerOf(...ids);
   const source = { offer_id: String(offer) };
   const look = () =>
-    readCandidates(own.db(), [{ source, number: Number(CALLER) }], own.clock.read());
+    readCandidates(
+      own.db(),
+      [{ source, number: Number(CALLER), traffic_source_id: null }],
+      own.clock.read(),
+    );
   for (let round = 0; round < 15; round++) {
     const moves = ids.flatMap((id, n) => [
       own.use(id, { attempt: (round + n) % 3 === 0 ? 1 : 0 }, (round + n) % 2 === 0 ? 1 : -1),
@@ -137,7 +141,11 @@ test('hourly limits are those of the first open entry of the business hours', as
 test('what a transaction that is rolled back has read of its own writes is forgotten', async () => {
   const id = await own.made('buyers', { name: 'x', attempt_total_limit: 1 });
   const offer = await own.offerOf(id);
-  const call = { source: { offer_id: String(offer) }, number: Number(CALLER) };
+  const call = {
+    source: { offer_id: String(offer) },
+    number: Number(CALLER),
+    traffic_source_id: null,
+  };
   expect(await own.reasons(offer)).toEqual({ x: null });
   const rolled_back = own.db().transaction(async (tx) => {
     await recordUsage(tx, {
@@ -191,7 +199,11 @@ test('caps that a dump brought from another cluster are not read again for every
   const id = await own.made('buyers', { name: 'x', attempt_total_limit: 1 });
   const offer = await own.offerOf(id);
   await own.world.sql(`UPDATE call_limits SET changed_by = '9000000000' WHERE buyer_id = $1`, [id]);
-  const call = { source: { offer_id: String(offer) }, number: Number(CALLER) };
+  const call = {
+    source: { offer_id: String(offer) },
+    number: Number(CALLER),
+    traffic_source_id: null,
+  };
   const look = async () =>
     (await readCandidates(own.db(), [call], own.clock.read()))[0]!.candidates;
   const first = await look();

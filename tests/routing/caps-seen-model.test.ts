@@ -68,7 +68,13 @@ async function model(seed: number) {
   const look = (db: Pick<Db, 'company_id' | 'key' | 'sql'> = own.db()) =>
     of(processes).readCandidates(
       db,
-      [{ source: { offer_id: String(of(offers)) }, number: Number(CALLER) }],
+      [
+        {
+          source: { offer_id: String(of(offers)) },
+          number: Number(CALLER),
+          traffic_source_id: null,
+        },
+      ],
       own.clock.read(),
     );
   const put = async (path: string, body: object) => {
@@ -201,7 +207,11 @@ async function model(seed: number) {
       const full = shown(await candidatesOf(own.db(), offer, CALLER, now), now);
       for (const { readCandidates } of processes) {
         if (below(4) === 0) continue;
-        const call = { source: { offer_id: String(offer) }, number: Number(CALLER) };
+        const call = {
+          source: { offer_id: String(offer) },
+          number: Number(CALLER),
+          traffic_source_id: null,
+        };
         const [found] = await readCandidates(own.db(), [call], now);
         expect(shown(found!.candidates, now)).toEqual(full);
       }

@@ -30,7 +30,11 @@ export async function candidateWorld() {
   const offerOf = (...buyer_ids: number[]) => made('offers', { buyer_ids });
   /** Reads the candidates for calls, from the cache and what changed, and compares a full read. */
   const load = async (offer: number) => {
-    const call = { source: { offer_id: String(offer) }, number: Number(CALLER) };
+    const call = {
+      source: { offer_id: String(offer) },
+      number: Number(CALLER),
+      traffic_source_id: null,
+    };
     const [found] = await readCandidates(db(), [call], clock.read());
     const routed = found!.candidates;
     expect(routed).toEqual(await candidatesOf(db(), offer, CALLER, clock.read()));

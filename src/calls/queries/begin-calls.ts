@@ -6,6 +6,7 @@ import {
 } from '../../buyers/reservations-of-caps';
 import { countRows } from '../../db/counters';
 import { sql, statement } from '../../db/sql';
+import { INSERT_ATTEMPTS, INSERT_BASES, INSERT_SLOTS } from './record-call';
 
 /**
  * Writes calls that begin at the same time, each with its first round: the caps of the buyers that
@@ -14,7 +15,8 @@ import { sql, statement } from '../../db/sql';
  *
  * Rows of caps are locked groups first, by id. `moves` is what all calls take of each row; `uses`
  * is what each call takes, with `held_*` and `calls` summed over it and the calls after it, so that
- * its decision shows the caps as they were before it. Places are those in `calls`.
+ * its decision shows the caps as they were before it. A call whose caps were reserved before has
+ * none of both, and says in `caps` what its decision shows. Places are those in `calls`.
  */
 export const BEGIN_CALLS = statement(
   'calls.begin_calls',
@@ -68,8 +70,8 @@ export const BEGIN_CALLS = statement(
       RETURNING l.*,
         ${OPEN_LIMITS}
     ),
-    calls_to_write AS MATERIALIZED (
-      SELECT x.*, nextval('calls_id_seq') AS id
+    rounds AS MATERIALIZED (
+      SELECT x.*, nextval('calls_id_seq') AS id, 1 AS round
       FROM (SELECT require_caps({limit_ids}::bigint[], ARRAY(SELECT id FROM reserved))) room,
         json_to_recordset({calls}::json) AS x(
           place int, uuid uuid, status text, carrier text, carrier_call_id text,
@@ -78,7 +80,7 @@ export const BEGIN_CALLS = statement(
           schedule_id bigint, traffic_source_id bigint, sub_id text, contact_field_type text,
           token_values jsonb, fallback text, hangup_cause text, ended_at timestamptz,
           buyer_id bigint, connect_to text, lease_until timestamptz, longest int,
-          dials_as_one boolean, decision text
+          dials_as_one boolean, decision text, caps text
         )
       WHERE x.carrier_call_id IS NULL
         OR claim_call_sid({company_id}::bigint, x.carrier, x.carrier_call_id)
@@ -91,52 +93,27 @@ export const BEGIN_CALLS = statement(
         fallback, hangup_cause, ended_at, buyer_id, connect_to, caller_state, caller_zip
       )
       SELECT
-        c.id, {company_id}, c.uuid, {now}::timestamptz, {now}::timestamptz, 'inbound', c.status,
-        c.carrier, c.carrier_call_id, c.caller_number, c.caller_number, c.caller_country,
-        c.caller_city, c.number_called, c.number_id, c.offer_id, c.lead_id, c.schedule_id,
-        c.traffic_source_id, c.sub_id, c.contact_field_type, c.token_values, 1, c.fallback,
-        c.hangup_cause, c.ended_at, c.buyer_id, c.connect_to, c.caller_state, c.caller_zip
-      FROM calls_to_write c
-      ORDER BY c.place
+        r.id, {company_id}, r.uuid, {now}::timestamptz, {now}::timestamptz, 'inbound', r.status,
+        r.carrier, r.carrier_call_id, r.caller_number, r.caller_number, r.caller_country,
+        r.caller_city, r.number_called, r.number_id, r.offer_id, r.lead_id, r.schedule_id,
+        r.traffic_source_id, r.sub_id, r.contact_field_type, r.token_values, r.round, r.fallback,
+        r.hangup_cause, r.ended_at, r.buyer_id, r.connect_to, r.caller_state, r.caller_zip
+      FROM rounds r
+      ORDER BY r.place
       RETURNING company_id
     ),
     counted AS (${countRows('calls', 'call')}
     ),
-    attempts AS (
-      INSERT INTO call_attempts (
-        company_id, uuid, created_at, call_id, round, buyer_id, buyer_group_id, connect_to, status,
-        timeout_seconds, press_one_to_accept, dial, ring_until
-      )
-      SELECT
-        {company_id}, x.attempt, {now}::timestamptz, c.id, 1, x.buyer_id, x.buyer_group_id,
-        x.number, 'ringing', x.timeout_seconds, x.press_one_to_accept, x.dial,
-        CASE
-          WHEN c.dials_as_one AND x.timeout_seconds < c.longest
-            THEN {now}::timestamptz + x.timeout_seconds * interval '1 second'
-        END
-      FROM calls_to_write c
-      JOIN json_to_recordset({dials}::json) AS x(
-        place int, n int, attempt uuid, buyer_id bigint, buyer_group_id bigint, number text,
-        timeout_seconds int, press_one_to_accept boolean, dial jsonb
-      ) ON x.place = c.place
-      ORDER BY x.n
+    attempts AS (${INSERT_ATTEMPTS}
     ),
     uses AS MATERIALIZED (
       SELECT *
       FROM json_to_recordset({uses}::json) AS x(
         place int, n int, limit_id bigint, buyer_id bigint, buyer_group_id bigint, calls int,
-        held_connections int, held_conversions int, held_revenue numeric, connections int,
-        conversions int, revenue numeric
+        held_connections int, held_conversions int, held_revenue numeric
       )
     ),
-    slots AS (
-      INSERT INTO call_slots (
-        company_id, call_id, call_limit_id, connections, conversions, revenue, lease_until
-      )
-      SELECT
-        {company_id}, c.id, u.limit_id, u.connections, u.conversions, u.revenue, c.lease_until
-      FROM calls_to_write c
-      JOIN uses u ON u.place = c.place
+    slots AS (${INSERT_SLOTS}
     ),
     caps AS (
       SELECT
@@ -160,38 +137,34 @@ export const BEGIN_CALLS = statement(
       WHERE v.cap_limit IS NOT NULL
       GROUP BY u.place
     ),
-    basis AS (
-      INSERT INTO decision_bases (company_id, hash, basis)
-      SELECT {company_id}, x.hash, x.basis
-      FROM json_to_recordset({bases}::json) AS x(hash text, basis json)
-      ON CONFLICT (company_id, hash) DO NOTHING
+    basis AS (${INSERT_BASES}
     ),
     decision AS (
       INSERT INTO call_decisions (company_id, call_id, round, created_at, decision)
       SELECT
-        {company_id}, c.id, 1, {now}::timestamptz,
-        (c.decision || coalesce(caps.list, '[]') || '}')::json
-      FROM calls_to_write c
-      LEFT JOIN caps ON caps.place = c.place
+        {company_id}, r.id, r.round, {now}::timestamptz,
+        (r.decision || coalesce(caps.list, r.caps) || '}')::json
+      FROM rounds r
+      LEFT JOIN caps ON caps.place = r.place
     ),
     queued AS (
       INSERT INTO lead_calls (company_id, call_id, changed_at)
-      SELECT {company_id}, c.id, {now}::timestamptz
-      FROM calls_to_write c
-      WHERE c.lead_id IS NOT NULL AND c.buyer_id IS NOT NULL
+      SELECT {company_id}, r.id, {now}::timestamptz
+      FROM rounds r
+      WHERE r.lead_id IS NOT NULL AND r.buyer_id IS NOT NULL
     ),
     events AS (
       INSERT INTO call_events (company_id, created_at, call_id, event, message, buyer_id, details)
-      SELECT {company_id}, {now}::timestamptz, c.id, x.event, x.message, x.buyer_id, x.details
-      FROM calls_to_write c
+      SELECT {company_id}, {now}::timestamptz, r.id, x.event, x.message, x.buyer_id, x.details
+      FROM rounds r
       JOIN json_to_recordset({events}::json) AS x(
         place int, n int, event text, message text, buyer_id bigint, details jsonb
-      ) ON x.place = c.place
+      ) ON x.place = r.place
       ORDER BY x.n
     )
-    SELECT c.id::float8 AS id
-    FROM calls_to_write c
-    ORDER BY c.place
+    SELECT r.id::float8 AS id
+    FROM rounds r
+    ORDER BY r.place
   `,
   { prepared: true },
 );

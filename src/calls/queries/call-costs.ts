@@ -3,7 +3,9 @@ import { sql, statement } from '../../db/sql';
 // What carriers charge for calls. A row of call_cost_looks is a call whose cost is not known yet;
 // the trigger queue_call_cost makes it at the end of the call.
 
-/** A price that comes again replaces the one before. The carrier is asked about the rest at once. */
+/**
+ * A price that comes again replaces the one before. The carrier is asked about the rest at once.
+ */
 export const SAVE_LEG_PRICE = statement(
   'calls.save_leg_price',
   sql`

@@ -1,46 +1,45 @@
-import { countRows } from '../../db/counters';
 import { sql, statement } from '../../db/sql';
 
-// Every step in the routing of a call is written by one of these statements. The CTE `call` is
-// the row of calls that it inserts or updates; the fragments below write what belongs to it.
+// What belongs to a round in the routing of a call. The CTE `rounds` has a row for each round that
+// is written, with the id of its call; lists as JSON name a round by its `place`.
 
-const INSERT_ATTEMPTS = sql`
+export const INSERT_ATTEMPTS = sql`
       INSERT INTO call_attempts (
         company_id, uuid, created_at, call_id, round, buyer_id, buyer_group_id, connect_to, status,
         timeout_seconds, press_one_to_accept, dial, ring_until
       )
       SELECT
-        {company_id}, (d.dial->>'attempt')::uuid, {now}::timestamptz, call.id, {round}::int,
-        (d.dial->>'buyer_id')::bigint, (d.dial->>'buyer_group_id')::bigint, d.dial->>'number',
-        'ringing', (d.dial->>'timeout_seconds')::int, (d.dial->>'press_one_to_accept')::boolean,
-        d.dial,
+        {company_id}, x.attempt, {now}::timestamptz, r.id, r.round, x.buyer_id, x.buyer_group_id,
+        x.number, 'ringing', x.timeout_seconds, x.press_one_to_accept, x.dial,
         CASE
-          WHEN {dials_as_one}::boolean AND (d.dial->>'timeout_seconds')::int < {longest}::int
-            THEN {now}::timestamptz + (d.dial->>'timeout_seconds')::int * interval '1 second'
+          WHEN r.dials_as_one AND x.timeout_seconds < r.longest
+            THEN {now}::timestamptz + x.timeout_seconds * interval '1 second'
         END
-      FROM call, jsonb_array_elements({dial}::jsonb) WITH ORDINALITY AS d(dial, place)
-      ORDER BY d.place`;
+      FROM rounds r
+      JOIN json_to_recordset({dials}::json) AS x(
+        place int, n int, attempt uuid, buyer_id bigint, buyer_group_id bigint, number text,
+        timeout_seconds int, press_one_to_accept boolean, dial jsonb
+      ) ON x.place = r.place
+      ORDER BY x.n`;
 
-const INSERT_SLOTS = sql`
+export const INSERT_SLOTS = sql`
       INSERT INTO call_slots (
         company_id, call_id, call_limit_id, connections, conversions, revenue, lease_until
       )
       SELECT
-        {company_id}, call.id, x.call_limit_id, x.connections, x.conversions, x.revenue,
-        {lease_until}::timestamptz
-      FROM call, json_to_recordset({slots}::json)
-        AS x(call_limit_id bigint, connections int, conversions int, revenue numeric)`;
+        {company_id}, r.id, x.call_limit_id, x.connections, x.conversions, x.revenue,
+        r.lease_until
+      FROM rounds r
+      JOIN json_to_recordset({slots}::json) AS x(
+        place int, call_limit_id bigint, connections int, conversions int, revenue numeric
+      ) ON x.place = r.place`;
 
 /** A basis that most decisions share is there already. */
-const INSERT_BASIS = sql`
+export const INSERT_BASES = sql`
       INSERT INTO decision_bases (company_id, hash, basis)
-      VALUES ({company_id}, {basis_hash}, {basis}::json)
+      SELECT {company_id}, x.hash, x.basis
+      FROM json_to_recordset({bases}::json) AS x(hash text, basis json)
       ON CONFLICT (company_id, hash) DO NOTHING`;
-
-const INSERT_DECISION = sql`
-      INSERT INTO call_decisions (company_id, call_id, round, created_at, decision)
-      SELECT {company_id}, call.id, {round}::int, {now}::timestamptz, {decision}::json
-      FROM call`;
 
 /** The end of an outbound call changes its lead. */
 const ENDS_OUTBOUND = sql`(call.direction = 'outbound' AND {ended_at}::timestamptz IS NOT NULL)`;
@@ -65,45 +64,7 @@ export const INSERT_EVENTS = sql`
       FROM call, json_to_recordset({events}::json)
         AS x(event text, message text, buyer_id bigint, details jsonb)`;
 
-export const INSERT_CALL = statement(
-  'calls.insert_call',
-  sql`
-    WITH call AS (
-      INSERT INTO calls (
-        company_id, uuid, created_at, updated_at, direction, status, carrier, carrier_call_id,
-        from_number, caller_number, caller_country, caller_city, to_number, number_id, offer_id,
-        lead_id, schedule_id, traffic_source_id, sub_id, contact_field_type, token_values, round,
-        fallback, hangup_cause, ended_at, buyer_id, connect_to, caller_state, caller_zip
-      )
-      VALUES (
-        {company_id}, {uuid}::uuid, {now}::timestamptz, {now}::timestamptz, 'inbound', {status},
-        {carrier}, {carrier_call_id}, {caller_number}::bigint, {caller_number}::bigint,
-        {caller_country}, {caller_city}, {number_called}::bigint, {number_id}::bigint,
-        {offer_id}::bigint, {lead_id}::bigint, {schedule_id}::bigint, {traffic_source_id}::bigint,
-        {sub_id}, {contact_field_type}, {token_values}::jsonb, {round}::int, {fallback},
-        {hangup_cause}, {ended_at}::timestamptz, {buyer_id}::bigint, {connect_to},
-        {caller_state}, {caller_zip}
-      )
-      RETURNING company_id, id, lead_id, direction
-    ),
-    counted AS (${countRows('calls', 'call')}
-    ),
-    attempts AS (${INSERT_ATTEMPTS}
-    ),
-    slots AS (${INSERT_SLOTS}
-    ),
-    basis AS (${INSERT_BASIS}
-    ),
-    decision AS (${INSERT_DECISION}
-    ),
-    queued AS (${QUEUE_FOR_LEAD}
-    ),
-    events AS (${INSERT_EVENTS}
-    )
-    SELECT id::float8 AS id FROM call`,
-  { prepared: true },
-);
-
+/** Writes a further round of a call. */
 export const RECORD_ROUND = statement(
   'calls.record_round',
   sql`
@@ -127,13 +88,22 @@ export const RECORD_ROUND = statement(
       WHERE company_id = {company_id} AND id = {call_id}::bigint
       RETURNING id, lead_id, direction
     ),
+    rounds AS (
+      SELECT
+        0 AS place, call.id, {round}::int AS round, {dials_as_one}::boolean AS dials_as_one,
+        {longest}::int AS longest, {lease_until}::timestamptz AS lease_until
+      FROM call
+    ),
     attempts AS (${INSERT_ATTEMPTS}
     ),
     slots AS (${INSERT_SLOTS}
     ),
-    basis AS (${INSERT_BASIS}
+    basis AS (${INSERT_BASES}
     ),
-    decision AS (${INSERT_DECISION}
+    decision AS (
+      INSERT INTO call_decisions (company_id, call_id, round, created_at, decision)
+      SELECT {company_id}, r.id, r.round, {now}::timestamptz, {decision}::json
+      FROM rounds r
     ),
     queued AS (${QUEUE_FOR_LEAD}
     ),

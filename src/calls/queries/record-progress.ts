@@ -2,8 +2,8 @@ import { sql, statement } from '../../db/sql';
 import { INSERT_EVENTS, QUEUE_FOR_LEAD } from './record-call';
 
 // What an event changes about a call is written by one statement, of this file or of record-use.ts:
-// all of it, or nothing when the call is no longer as it was read. No lock is held from one exchange
-// to the next.
+// all of it, or nothing when the call is no longer as it was read. No lock is held from one
+// exchange to the next.
 //
 // Locks are taken in this order: the call, caps of groups by id, caps of buyers by id, the caller
 // of the offer, the lead.
@@ -38,7 +38,15 @@ export const PROGRESS_OF_CALL = sql`
         hangup_cause = coalesce({hangup_cause}, c.hangup_cause),
         recording_url = coalesce({recording_url}, c.recording_url)`;
 
-export const UPDATE_ATTEMPTS = sql`
+/**
+ * What follows from `call`, the row that was changed, and `held`, its slots. PostgreSQL runs what
+ * no other CTE reads from the last to the first: `queued`, which may wait for an update of the
+ * lead, is to run last.
+ */
+export const FOLLOWS_CALL = sql`
+    queued AS (${QUEUE_FOR_LEAD}
+    ),
+    attempts AS (
       UPDATE call_attempts a
       SET
         status = x.status,
@@ -56,7 +64,16 @@ export const UPDATE_ATTEMPTS = sql`
           ELSE {now}::timestamptz
         END
       FROM call, json_to_recordset({attempts}::json) AS x(uuid uuid, status text)
-      WHERE a.company_id = {company_id} AND a.uuid = x.uuid`;
+      WHERE a.company_id = {company_id} AND a.uuid = x.uuid
+    ),
+    released AS (
+      DELETE FROM call_slots s
+      USING call, held
+      WHERE s.company_id = {company_id}
+        AND s.call_id = {call_id}::bigint
+        AND s.call_limit_id = held.call_limit_id
+        AND held.is_released
+    )`;
 
 /**
  * The slots of a call. One that none of its open buyers and groups needs any more is released, if
@@ -72,32 +89,19 @@ export const SLOTS_OF_CALL = sql`
       JOIN call_limits l ON l.company_id = s.company_id AND l.id = s.call_limit_id
       WHERE s.company_id = {company_id} AND s.call_id = {call_id}::bigint`;
 
-export const DELETE_SLOTS = sql`
-      DELETE FROM call_slots s
-      USING call, held
-      WHERE s.company_id = {company_id}
-        AND s.call_id = {call_id}::bigint
-        AND s.call_limit_id = held.call_limit_id
-        AND held.is_released`;
-
 /** Without dollars and connections. */
 export const RECORD_PROGRESS = statement(
   'calls.record_progress',
   sql`
-    WITH call AS (
+    WITH held AS (${SLOTS_OF_CALL}
+    ),
+    call AS (
       UPDATE calls c
       SET ${PROGRESS_OF_CALL}
       WHERE c.company_id = {company_id} AND c.id = {call_id}::bigint AND ${IS_UNCHANGED}
       RETURNING c.id, c.lead_id, c.direction
     ),
-    queued AS (${QUEUE_FOR_LEAD}
-    ),
-    attempts AS (${UPDATE_ATTEMPTS}
-    ),
-    held AS (${SLOTS_OF_CALL}
-    ),
-    released AS (${DELETE_SLOTS}
-    ),
+    ${FOLLOWS_CALL},
     slots AS (
       UPDATE call_slots s
       SET lease_until = {lease_until}::timestamptz

@@ -1,21 +1,15 @@
 import { USE_OF_ROW } from '../../buyers/use-of-caps';
 import { sql, statement } from '../../db/sql';
 import { AGENT_OF_BUYER } from './describe-call';
-import { INSERT_EVENTS, QUEUE_FOR_LEAD } from './record-call';
-import {
-  DELETE_SLOTS,
-  IS_UNCHANGED,
-  PROGRESS_OF_CALL,
-  SLOTS_OF_CALL,
-  UPDATE_ATTEMPTS,
-} from './record-progress';
+import { INSERT_EVENTS } from './record-call';
+import { FOLLOWS_CALL, IS_UNCHANGED, PROGRESS_OF_CALL, SLOTS_OF_CALL } from './record-progress';
 
 // What record-progress.ts writes, with what the buyer that has the call uses and pays.
 
 /**
- * Locks the call and the caps that change: what they give back, and what the buyer that has the call
- * and its group have used. Then asks again what the dollars depend on: calls of the same caller may
- * have been paid for while this waited.
+ * Locks the call and the caps that change: what they give back, and what the buyer that has the
+ * call and its group have used. Then asks again what the dollars depend on: calls of the same
+ * caller may have been paid for while this waited.
  */
 const LOCKED_AND_CHECKED = sql`
     state AS (
@@ -119,9 +113,12 @@ const UPDATE_CALL = sql`
         AND checked.source_paid = {source_paid}::boolean
       RETURNING c.id, c.lead_id, c.direction, c.caller_number, c.payout`;
 
-const SETTLE_SLOTS_AND_CAPS = sql`
-    released AS (${DELETE_SLOTS}
+/** The call, its attempts, slots and caps. */
+const CHANGED_CALL = sql`
+    ${LOCKED_AND_CHECKED},
+    call AS (${UPDATE_CALL}
     ),
+    ${FOLLOWS_CALL},
     slots AS (
       UPDATE call_slots s
       SET
@@ -178,14 +175,7 @@ const COLUMNS_OF_LEAD = sql`
 export const RECORD_USE = statement(
   'calls.record_use',
   sql`
-    WITH ${LOCKED_AND_CHECKED},
-    call AS (${UPDATE_CALL}
-    ),
-    queued AS (${QUEUE_FOR_LEAD}
-    ),
-    attempts AS (${UPDATE_ATTEMPTS}
-    ),
-    ${SETTLE_SLOTS_AND_CAPS},
+    WITH ${CHANGED_CALL},
     conversion AS (
       UPDATE conversions v
       SET payout = v.payout + {payout}::numeric
@@ -214,21 +204,14 @@ export const RECORD_USE = statement(
 );
 
 /**
- * The same with a new conversion. A payout that no conversion of the call has yet becomes part of the
- * new one. To write `buyer_converted` of a lead is to convert it (exit_on_conversion of the
+ * The same with a new conversion. A payout that no conversion of the call has yet becomes part of
+ * the new one. To write `buyer_converted` of a lead is to convert it (exit_on_conversion of the
  * database).
  */
 export const RECORD_CONVERSION = statement(
   'calls.record_conversion',
   sql`
-    WITH ${LOCKED_AND_CHECKED},
-    call AS (${UPDATE_CALL}
-    ),
-    queued AS (${QUEUE_FOR_LEAD}
-    ),
-    attempts AS (${UPDATE_ATTEMPTS}
-    ),
-    ${SETTLE_SLOTS_AND_CAPS},
+    WITH ${CHANGED_CALL},
     conversion AS (
       INSERT INTO conversions (
         company_id, uuid, created_at, call_id, buyer_id, buyer_conversion_id, name, caller_number,

@@ -45,9 +45,9 @@ export const READ_AMOUNTS = statement(
 );
 
 /**
- * Subtracts returned amounts from the caps of buyers and groups: from each window that still runs and in
- * which they were counted. Caps are locked in the order in which calls reserve them: groups by id,
- * then buyers by id.
+ * Subtracts returned amounts from the caps of buyers and groups: from each window that still runs
+ * and in which they were counted. Caps are locked in the order in which calls reserve them: groups
+ * by id, then buyers by id.
  */
 export const RETURN_USAGE = statement(
   'calls.return_usage',

@@ -14,13 +14,3 @@ export const FIND_TRAFFIC_SOURCE = statement(
   `,
   { prepared: false },
 );
-
-/** A row if the traffic source is paused. */
-export const IS_SOURCE_PAUSED = statement(
-  'offers.is_source_paused',
-  sql`
-    SELECT id::text AS id
-    FROM traffic_sources
-    WHERE company_id = {company_id} AND id = {id}::bigint AND paused`,
-  { prepared: true },
-);

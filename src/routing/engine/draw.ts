@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Returns when an entry of a weighted draw comes up: the lowest is first. The higher its weight, the
- * likelier. A key is unique among all entries; with the same seed it always draws the same.
+ * Returns when an entry of a weighted draw comes up: the lowest is first. The higher its weight,
+ * the likelier. A key is unique among all entries; with the same seed it always draws the same.
  */
 export type Draw = (key: number, weight: number) => number;
 

@@ -6,9 +6,9 @@ import { pauseFault, type Fault } from './reasons';
 import { keyOf, tierOf } from './route';
 
 /**
- * The candidates of an offer as columns, in their order. A decision about ten thousand of them reads
- * a megabyte less than from the candidates themselves, and does not judge again what is the same
- * for every call of a minute. A lineup is never changed.
+ * The candidates of an offer as columns, in their order. A decision about ten thousand of them
+ * reads a megabyte less than from the candidates themselves, and does not judge again what is the
+ * same for every call of a minute. A lineup is never changed.
  */
 export interface Lineup {
   /** Keys in the draw. */
@@ -49,6 +49,7 @@ export function lineupOf(
     groups.some(({ dial_buyers_type }) => dial_buyers_type === 'simultaneously'),
   );
   if (at_once || candidates.some(({ route_by_type }) => route_by_type === 'epc')) return undefined;
+  const kinds = Uint8Array.from(candidates, (candidate) => kindOf(candidate, now));
   const lists = new Map<readonly string[], number>();
   const filters_of = Uint32Array.from(candidates, ({ record_token_filter_list: filters }) => {
     if (!lists.has(filters)) lists.set(filters, lists.size);
@@ -60,7 +61,9 @@ export function lineupOf(
     weights: Float64Array.from(candidates, ({ weight }) => weight),
     filters: [...lists.keys()],
     filters_of,
-    ...changingColumns(candidates, basis, now),
+    kinds,
+    lasting: lastingOf(candidates, kinds, now),
+    differing: [...candidates.keys()].filter((place) => differs(candidates[place]!, basis, place)),
   };
 }
 
@@ -70,22 +73,40 @@ export function changedLineup(
   candidates: readonly Candidate[],
   { places, basis, now }: { places: readonly number[]; basis: Basis; now: Date },
 ): Lineup {
-  const is_same = places.every((place) => {
-    const candidate = candidates[place]!;
-    return (
-      lineup.kinds[place] === kindOf(candidate, now) &&
-      lineup.differing.includes(place) === !isSameRow(basisRowOf(candidate), basis.rows[place])
-    );
-  });
-  return is_same ? lineup : { ...lineup, ...changingColumns(candidates, basis, now) };
+  const changed = places
+    .map((place) => ({ place, kind: kindOf(candidates[place]!, now) }))
+    .filter(({ place, kind }) => kind !== lineup.kinds[place]);
+  const differing = differingAfter(lineup, places, (place) =>
+    differs(candidates[place]!, basis, place),
+  );
+  if (changed.length === 0)
+    return differing === lineup.differing ? lineup : { ...lineup, differing };
+  const kinds = lineup.kinds.slice();
+  for (const { place, kind } of changed) kinds[place] = kind;
+  const is_lasting_changed = changed.some(
+    ({ place, kind }) => kind === KINDS.lasting || lineup.kinds[place] === KINDS.lasting,
+  );
+  const lasting = is_lasting_changed ? lastingOf(candidates, kinds, now) : lineup.lasting;
+  return { ...lineup, kinds, lasting, differing };
 }
 
-function changingColumns(
+function differingAfter(
+  { differing }: Lineup,
+  places: readonly number[],
+  differsNow: (place: number) => boolean,
+): readonly number[] {
+  const after = new Set(differing);
+  const changed = new Set(places.filter((place) => after.has(place) !== differsNow(place)));
+  if (changed.size === 0) return differing;
+  for (const place of changed) if (!after.delete(place)) after.add(place);
+  return [...after].sort((a, b) => a - b);
+}
+
+function lastingOf(
   candidates: readonly Candidate[],
-  basis: Basis,
+  kinds: Uint8Array,
   now: Date,
-): Pick<Lineup, 'kinds' | 'lasting' | 'differing'> {
-  const kinds = Uint8Array.from(candidates, (candidate) => kindOf(candidate, now));
+): readonly LastingFault[] {
   const lasting = new Map<string, LastingFault>();
   candidates.forEach((candidate, place) => {
     if (kinds[place] !== KINDS.lasting) return;
@@ -95,11 +116,11 @@ function changingColumns(
     if (known) known.ids.push(candidate.id);
     else lasting.set(key, { ...fault, ids: [candidate.id] });
   });
-  const differing = candidates.flatMap((candidate, place) =>
-    isSameRow(basisRowOf(candidate), basis.rows[place]) ? [] : [place],
-  );
-  return { kinds, lasting: [...lasting.values()], differing };
+  return [...lasting.values()];
 }
+
+const differs = (candidate: Candidate, { rows }: Basis, place: number): boolean =>
+  !isSameRow(basisRowOf(candidate), rows[place]);
 
 /** In the order of the reasons: a paused group comes before closed hours. */
 function kindOf(candidate: Candidate, now: Date): number {

@@ -3,6 +3,7 @@ import type { Suppression } from '../engine/candidate';
 import type { ReservedChoice } from '../engine/reserved-choice';
 import { CALLER_COLUMNS, OFFER_COLUMNS, type Caller, type FactsOfOffer } from './caller-facts';
 import { EARNINGS_PER_CALL, OPEN_HOURS, PAYS } from './candidate-facts';
+import { AWAITED_RESERVATION } from './reservations';
 import { USED_UP_CAP, type CapJson } from './used-up-cap';
 
 /** What calls changed of a buyer or a group; `limit_id` is its row of call_limits. */
@@ -167,18 +168,7 @@ export const CALL_STATE = statement(
             found.of_offer,
             (
               SELECT row_to_json(held)
-              FROM (
-                SELECT
-                  r.id, r.buyer_ids, r.buyer_group_id, r.slots, r.caps, r.expires_at,
-                  p.traffic_source_id, p.sub_id, p.token_values
-                FROM call_holds r
-                JOIN pings p ON p.company_id = r.company_id AND p.id = r.ping_id
-                WHERE r.company_id = {company_id} AND r.caller_number = asked.number
-                  AND r.offer_id = asked.offer_id AND r.expires_at > {now}::timestamptz
-                  AND NOT r.direct
-                ORDER BY r.posted DESC, r.id
-                LIMIT 1
-              ) held
+              FROM (${AWAITED_RESERVATION}) held
             ) AS reservation,
             coalesce((
               SELECT json_agg(json_build_object('id', s.id, 'paused', s.paused))

@@ -20,11 +20,10 @@ const RESERVATION_COLUMNS = sql`
 `;
 
 /**
- * The reservation for the next call of a caller to an offer: posted ones first, then the oldest.
+ * The reservation for the next call of a caller to an offer, `asked.number` and `asked.offer_id`:
+ * posted ones first, then the oldest.
  */
-export const FIND_RESERVATION = statement(
-  'routing.find_reservation',
-  sql`
+export const AWAITED_RESERVATION = sql`
     SELECT
       ${RESERVATION_COLUMNS},
       p.traffic_source_id::float8 AS traffic_source_id,
@@ -32,10 +31,18 @@ export const FIND_RESERVATION = statement(
       p.token_values
     FROM call_holds r
     JOIN pings p ON p.company_id = r.company_id AND p.id = r.ping_id
-    WHERE r.company_id = {company_id} AND r.caller_number = {caller_number}::bigint
-      AND r.offer_id = {offer_id}::bigint AND r.expires_at > {now}::timestamptz AND NOT r.direct
+    WHERE r.company_id = {company_id} AND r.caller_number = asked.number
+      AND r.offer_id = asked.offer_id AND r.expires_at > {now}::timestamptz AND NOT r.direct
     ORDER BY r.posted DESC, r.id
     LIMIT 1
+`;
+
+export const FIND_RESERVATION = statement(
+  'routing.find_reservation',
+  sql`
+    SELECT held.*
+    FROM (SELECT {caller_number}::bigint AS number, {offer_id}::bigint AS offer_id) asked
+    CROSS JOIN LATERAL (${AWAITED_RESERVATION}) held
   `,
   { prepared: true, nullable: ['buyer_group_id', 'traffic_source_id'] },
 ).returning<

@@ -52,7 +52,9 @@ export interface SimulationOrder {
     groups: (GroupChange & { field: string })[];
   };
   seed: string | undefined;
-  /** How many buyers the carrier of the installation rings at once, for calls that have not come. */
+  /**
+   * How many buyers the carrier of the installation rings at once, for calls that have not come.
+   */
   max_legs: number;
   now: Date;
 }
@@ -74,6 +76,7 @@ export async function simulate(db: Db, order: SimulationOrder) {
   const { facts, candidates } = (await loadRouting(db, {
     source: { offer_id: String(offer_id) },
     number: null,
+    traffic_source_id: null,
     now,
   }))!;
   requireOfOffer(candidates, changes);

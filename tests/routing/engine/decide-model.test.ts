@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { basisOf, type StoredBasis } from '../../../src/routing/engine/basis';
 import type { Candidate, CandidateGroup, UsedUpCap } from '../../../src/routing/engine/candidate';
 import { decide, type LinedUp } from '../../../src/routing/engine/decide';
-import { changedLineup, lineupOf } from '../../../src/routing/engine/lineup';
+import { changedLineup, lineupOf, type Lineup } from '../../../src/routing/engine/lineup';
 import { decisionOf, packDecision, unpackDecision } from '../../../src/routing/engine/decision';
 import { route, type RouteFacts } from '../../../src/routing/engine/route';
 import { openMinutes } from '../../../src/time/opening-hours';
@@ -92,15 +92,23 @@ const USUAL: Partial<RouteFacts> = {
 
 /** The lineup of an offer after calls, for a caller who is on lists. */
 function linedUp(candidates: readonly Candidate[]): LinedUp {
-  const basis = basisOf(candidates.map(plain));
+  const before = candidates.map(plain);
+  const basis = basisOf(before);
   const after = candidates.map((one) => ({ ...one, suppressed_by: [] }));
-  const lineup = changedLineup(lineupOf(candidates.map(plain), basis, NOW)!, after, {
-    places: [...candidates.keys()],
-    basis,
-    now: NOW,
-  });
-  expect(lineup).toEqual(lineupOf(after, basis, NOW));
-  const apart = [...candidates.keys()].filter((n) => candidates[n]!.suppressed_by.length > 0);
+  const places = [...candidates.keys()];
+  const change = (lineup: Lineup, changed: readonly Candidate[], at: readonly number[]) => {
+    const next = changedLineup(lineup, changed, { places: at, basis, now: NOW });
+    expect(next).toEqual(lineupOf(changed, basis, NOW));
+    return next;
+  };
+  const lineup = change(lineupOf(before, basis, NOW)!, after, places);
+  // Back again, one after the other, and the last ones first.
+  const current: Candidate[] = [...after];
+  places.toReversed().reduce((known, place) => {
+    current[place] = before[place]!;
+    return change(known, current, [place]);
+  }, lineup);
+  const apart = places.filter((n) => candidates[n]!.suppressed_by.length > 0);
   return { lineup, apart: new Set(apart) };
 }
 
