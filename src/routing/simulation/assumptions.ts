@@ -24,7 +24,7 @@ const OF_REAL = [
   'A connected call lasts as long as it did, whichever buyer takes it; one that was never ' +
     'connected lasts as long as some other. A caller who hung up while it rang does so at the ' +
     'same moment.',
-  'A call with a reservation from a ping is decided as any other. Calls that have not ended ' +
+  'A call with a reservation from a ping is decided like any other. Calls that have not ended ' +
     'are left out.',
 ];
 
