@@ -5,7 +5,9 @@ import { repeat, type Running } from '../jobs/loop';
 const EVERY_MS = 1_000;
 const PAUSE_MS = 5_000;
 
-/** Stops legs that have rung long enough, until it is stopped. Any number of processes may do so. */
+/**
+ * Stops legs that have rung long enough, until it is stopped. Any number of processes may do so.
+ */
 export function startLegs(deps: Deps): Running {
   const work = async () => (await stopLegs(deps)) > 0;
   return repeat(deps.log, {

@@ -10,8 +10,8 @@ import { startTriggers } from './triggers-loop';
 import { startWebhooks } from './webhook-loops';
 
 /**
- * Starts everything that runs without a request: queued jobs, outreach, housekeeping, triggers, legs,
- * webhooks.
+ * Starts everything that runs without a request: queued jobs, outreach, housekeeping, triggers,
+ * legs, webhooks.
  */
 export async function startJobs(deps: Deps): Promise<Running> {
   const { database, log } = deps;

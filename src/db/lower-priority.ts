@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 import type { Pool, PoolClient } from 'pg';
 
-// Background work yields the processor to requests. PostgreSQL has no priorities of its own, but each
-// of its sessions is a process, which has one.
+// Background work yields the processor to requests. PostgreSQL has no priorities of its own, but
+// each of its sessions is a process, which has one.
 
 /**
  * A nice value. Beside a busy process of normal priority, one of 5 gets about a quarter of a
