@@ -1,4 +1,5 @@
 import { commonColumns, type Projection } from '../db/projection';
+import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
@@ -44,14 +45,7 @@ export const callCenters = ({ clock }: Deps) => {
     createCallCenter: directly<'createCallCenter'>(
       (call) =>
         records.create(call, async (tx, { name, ...fields }, now) => {
-          const data = {
-            ...fields,
-            name: name!,
-            company_id: tx.company_id,
-            user_updated_at: now,
-            created_at: now,
-            updated_at: now,
-          };
+          const data = { ...fields, name: name!, company_id: tx.company_id, ...createdAt(now) };
           return (await tx.prisma.callCenter.create({ data, select: { id: true } })).id;
         }),
       (call, entry) => records.createDirectly(call, entry, { row: fieldsIn(call.body) }),
@@ -62,7 +56,7 @@ export const callCenters = ({ clock }: Deps) => {
         records.update(call, async (tx, id, { fields, now }) => {
           await tx.prisma.callCenter.update({
             where: key(tx.company_id, id),
-            data: { ...fields, user_updated_at: now, updated_at: now },
+            data: { ...fields, ...changedAt(now) },
           });
         }),
       (call, entry) => records.updateDirectly(call, entry, { row: fieldsIn(call.body) }),
@@ -73,7 +67,7 @@ export const callCenters = ({ clock }: Deps) => {
         await tx.prisma.agentCallCenter.deleteMany({ where: { call_center_id: id } });
         await tx.prisma.callCenter.update({
           where: key(tx.company_id, id),
-          data: { deleted_at: now, updated_at: now, user_updated_at: now },
+          data: deletedAt(now),
         });
       }),
   } satisfies Partial<Handlers>;

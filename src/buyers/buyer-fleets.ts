@@ -1,4 +1,5 @@
 import { commonColumns, type Projection } from '../db/projection';
+import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { list } from '../http/list';
@@ -49,13 +50,7 @@ export const buyerFleets = ({ clock }: Deps) => {
     createBuyerFleet: directly<'createBuyerFleet'>(
       (call) =>
         records.create(call, async (tx, fields, now) => {
-          const data = {
-            ...fields,
-            company_id: tx.company_id,
-            user_updated_at: now,
-            created_at: now,
-            updated_at: now,
-          };
+          const data = { ...fields, company_id: tx.company_id, ...createdAt(now) };
           return (await tx.prisma.buyerFleet.create({ data, select: { id: true } })).id;
         }),
       (call, entry) => records.createDirectly(call, entry, { row: fieldsIn(call.body) }),
@@ -66,7 +61,7 @@ export const buyerFleets = ({ clock }: Deps) => {
         records.update(call, async (tx, id, { fields, now }) => {
           await tx.prisma.buyerFleet.update({
             where: key(tx.company_id, id),
-            data: { ...fields, user_updated_at: now, updated_at: now },
+            data: { ...fields, ...changedAt(now) },
             select: { id: true },
           });
         }),
@@ -81,7 +76,7 @@ export const buyerFleets = ({ clock }: Deps) => {
         });
         await tx.prisma.buyerFleet.update({
           where: key(tx.company_id, id),
-          data: { deleted_at: now, updated_at: now, user_updated_at: now },
+          data: deletedAt(now),
         });
       }),
   } satisfies Partial<Handlers>;

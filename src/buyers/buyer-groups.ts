@@ -2,6 +2,7 @@ import { defaultsOf, type Schemas } from '../contract';
 import { grantToTeams } from '../db/access-scope';
 import { changeBuyers } from '../db/attachments';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import { withDefaults } from '../http/defaults';
 import type { Call, Handlers } from '../http/handlers';
@@ -87,9 +88,7 @@ async function createGroup(
       ...(columnsOf(fields) as Required<ReturnType<typeof columnsOf>>),
       ...pauseColumns({ paused: false }, fields.paused, { caller, now }),
       company_id: tx.company_id,
-      user_updated_at: now,
-      created_at: now,
-      updated_at: now,
+      ...createdAt(now),
     },
     select: { id: true },
   });
@@ -126,8 +125,7 @@ async function updateGroup(
     data: {
       ...columnsOf(fields),
       ...(before && pauseColumns(before, paused, { caller, now })),
-      user_updated_at: now,
-      updated_at: now,
+      ...changedAt(now),
     },
     select: { id: true },
   });
@@ -142,7 +140,7 @@ async function deleteGroup(tx: Db, id: bigint, now: Date): Promise<void> {
   await leaveTeams(tx, { kind: 'buyer_group', id }, now);
   await tx.prisma.buyerGroup.update({
     where: { company_id_id: { company_id: tx.company_id, id } },
-    data: { deleted_at: now, updated_at: now, user_updated_at: now },
+    data: deletedAt(now),
   });
 }
 

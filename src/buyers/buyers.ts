@@ -2,6 +2,7 @@ import { defaultsOf, type Schemas } from '../contract';
 import { grantToTeams } from '../db/access-scope';
 import { detachBuyer, suppressionsOf } from '../db/attachments';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import { withDefaults } from '../http/defaults';
 import type { Call, Handlers } from '../http/handlers';
@@ -111,9 +112,7 @@ async function createBuyer(
     ...columnsOf(withDefaults(fields, DEFAULTS)),
     ...(await referencesOf(tx, fields)),
     ...pauseColumns({ paused: false }, fields.paused, { caller, now }),
-    user_updated_at: now,
-    created_at: now,
-    updated_at: now,
+    ...createdAt(now),
   };
   const { id } = await tx.prisma.buyer.create({
     data: { ...row, company_id: tx.company_id } as never,
@@ -155,8 +154,7 @@ async function updateBuyer(
       ...columnsOf(fields),
       ...ahead.references,
       ...(before && pauseColumns(before, paused, { caller, now })),
-      user_updated_at: now,
-      updated_at: now,
+      ...changedAt(now),
     },
     select: { id: true },
   });
@@ -185,6 +183,6 @@ async function deleteBuyer(tx: Db, id: bigint, now: Date): Promise<void> {
   });
   await tx.prisma.buyer.update({
     where: { company_id_id: { company_id: tx.company_id, id } },
-    data: { deleted_at: now, updated_at: now, user_updated_at: now, buyer_fleet_id: null },
+    data: { ...deletedAt(now), buyer_fleet_id: null },
   });
 }

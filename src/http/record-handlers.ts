@@ -2,6 +2,7 @@ import { moveCount } from '../db/counters';
 import type { Projection } from '../db/projection';
 import { lockRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt } from '../db/timestamps';
 import type { DirectEntry } from './change-log';
 import { requireUnchanged, requireVisible, show, unsaved, written } from './record';
 import { writeDirectly, type DirectWrite } from './write-directly';
@@ -126,9 +127,8 @@ async function direct<P extends Projection>(
   const write = await planned;
   if (!write) return undefined;
   const options = optionsOf(resource, call, call.body.serializer);
-  const { now } = options;
-  const written_at = { user_updated_at: now, updated_at: now, ...(!record && { created_at: now }) };
-  const row = { ...write.row, ...written_at };
+  const times = (record ? changedAt : createdAt)(options.now);
+  const row = { ...write.row, ...times };
   return writeDirectly(options, { ...write, row }, { ...record, entry });
 }
 

@@ -2,6 +2,7 @@ import { defaultsOf, type Schemas } from '../contract';
 import { grantToTeams } from '../db/access-scope';
 import { commonColumns, type Projection } from '../db/projection';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
 import type { Handlers } from '../http/handlers';
@@ -66,7 +67,7 @@ async function deleteSource(tx: Db, id: bigint, now: Date): Promise<void> {
   await leaveTeams(tx, { kind: 'traffic_source', id }, now);
   await tx.prisma.trafficSource.update({
     where: key(tx.company_id, id),
-    data: { deleted_at: now, updated_at: now, user_updated_at: now },
+    data: deletedAt(now),
   });
   await tx.prisma.number.updateMany({
     where: { traffic_source_id: id, deleted_at: null },
@@ -87,9 +88,7 @@ export const trafficSources = ({ clock, authenticator }: Deps) => {
           ...fields,
           name: nameOf(fields),
           company_id: tx.company_id,
-          user_updated_at: now,
-          created_at: now,
-          updated_at: now,
+          ...createdAt(now),
         };
         const { id } = await tx.prisma.trafficSource.create({ data, select: { id: true } });
         await grantToTeams(tx, 'traffic_source', id);
@@ -105,7 +104,7 @@ export const trafficSources = ({ clock, authenticator }: Deps) => {
         const name = changedName(before, fields);
         await tx.prisma.trafficSource.update({
           where,
-          data: { ...fields, name, user_updated_at: now, updated_at: now },
+          data: { ...fields, name, ...changedAt(now) },
         });
         if (team_ids !== undefined)
           await grantTrafficSource(tx, id, team_ids ?? [], { caller: call.caller, authenticator });

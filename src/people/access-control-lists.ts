@@ -1,4 +1,5 @@
 import { commonColumns, type Projection } from '../db/projection';
+import { deletedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import { requireWithin } from '../http/auth/caller';
 import type { Handlers } from '../http/handlers';
@@ -85,7 +86,7 @@ export const accessControlLists = ({ clock, queue, authenticator }: Deps) => {
         await emptyTeam(tx, id);
         await tx.prisma.accessControlList.update({
           where: { company_id_id: { company_id: tx.company_id, id } },
-          data: { deleted_at: now, updated_at: now, user_updated_at: now },
+          data: deletedAt(now),
           select: { id: true },
         });
         tx.afterCommit(() => authenticator.forgetRights());

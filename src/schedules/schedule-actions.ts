@@ -3,6 +3,7 @@ import { makerOf } from '../db/makers';
 import { commonColumns, type Projection } from '../db/projection';
 import { byReference } from '../db/records';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
 import type { Handlers } from '../http/handlers';
@@ -79,9 +80,7 @@ export const scheduleActions = ({ clock, config }: Deps) => {
         const data = {
           ...(await actionRow(tx, undefined, fields, networks)),
           ...makerOf(tx),
-          user_updated_at: now,
-          created_at: now,
-          updated_at: now,
+          ...createdAt(now),
         };
         return (await tx.prisma.scheduleAction.create({ data, select: { id: true } })).id;
       }),
@@ -95,7 +94,7 @@ export const scheduleActions = ({ clock, config }: Deps) => {
       records.delete(call, async (tx, id, now) => {
         await tx.prisma.scheduleAction.update({
           where: key(tx.company_id, id),
-          data: { deleted_at: now, updated_at: now, user_updated_at: now },
+          data: deletedAt(now),
         });
       }),
   } satisfies Partial<Handlers>;
@@ -129,6 +128,6 @@ async function updateAction(
   requireReadable(caller, data.action_type);
   await tx.prisma.scheduleAction.update({
     where,
-    data: { ...data, ...makerOf(tx), user_updated_at: now, updated_at: now },
+    data: { ...data, ...makerOf(tx), ...changedAt(now) },
   });
 }

@@ -5,6 +5,7 @@ import type { SortKey } from '../db/list-statements';
 import { commonColumns, type Projection } from '../db/projection';
 import { findRecord, lockRecord, resolveReferences, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import { notFound } from '../errors';
 import type { Call, Handlers } from '../http/handlers';
@@ -137,9 +138,7 @@ async function createList(
       ...columnsOf(fields),
       name: fields.name!,
       company_id: tx.company_id,
-      user_updated_at: now,
-      created_at: now,
-      updated_at: now,
+      ...createdAt(now),
     },
     select: { id: true },
   });
@@ -166,7 +165,7 @@ async function updateList(
 ): Promise<void> {
   await tx.prisma.buyerSuppression.update({
     where: { company_id_id: { company_id: tx.company_id, id } },
-    data: { ...columnsOf(fields), user_updated_at: now, updated_at: now },
+    data: { ...columnsOf(fields), ...changedAt(now) },
     select: { id: true },
   });
   await attach(tx, id, fields);

@@ -3,6 +3,7 @@ import type { SortKey } from '../db/list-statements';
 import { commonColumns, type Projection } from '../db/projection';
 import { findRecord, lockRecord } from '../db/records';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
 import type { Call, Handlers } from '../http/handlers';
@@ -87,7 +88,7 @@ export const valueLists = ({ clock }: Deps) => {
     deleteValueList: (call) =>
       records.delete(call, async (tx, id, now) => {
         await requireUnused(tx, id, 'deleted');
-        const data = { deleted_at: now, updated_at: now, user_updated_at: now };
+        const data = deletedAt(now);
         await tx.prisma.valueList.update({ where: keyOf(tx, id), data });
       }),
 
@@ -141,9 +142,7 @@ async function createList(tx: Db, { fields, sent, now }: Change): Promise<bigint
         name: own.name!,
         key: own.key!,
         company_id: tx.company_id,
-        user_updated_at: now,
-        created_at: now,
-        updated_at: now,
+        ...createdAt(now),
       },
       select: { id: true },
     }),
@@ -161,7 +160,7 @@ async function updateList(tx: Db, id: bigint, { fields, sent, now }: Change): Pr
     });
     if (key !== own.key) await requireUnused(tx, id, 'renamed');
   }
-  const data = { ...own, user_updated_at: now, updated_at: now };
+  const data = { ...own, ...changedAt(now) };
   await named(() => tx.prisma.valueList.update({ where: keyOf(tx, id), data }));
   if (sent) await replaceValues(tx, id, sent.values, sent.field);
 }
@@ -226,7 +225,7 @@ async function changeValues(call: ValuesCall, verb: Verb, now: Date) {
     const list = await lockRecord(tx, 'value_lists', params.id);
     await requireUnchanged({ ...options, db: tx, if_match }, params.id);
     const changed = await verb(tx, list.id, sent);
-    const data = { updated_at: now, user_updated_at: now };
+    const data = changedAt(now);
     await tx.prisma.valueList.update({ where: keyOf(tx, list.id), data });
     return { id: list.id, counts: changed };
   });
