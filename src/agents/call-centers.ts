@@ -5,7 +5,7 @@ import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { directly, fieldsIn } from '../http/write-directly';
-import { type SortKey } from '../db/list-statements';
+import { BY_TIMES, type SortKey } from '../db/list-statements';
 
 const AGENTS = 'agent_call_centers m WHERE m.company_id = t.company_id AND m.call_center_id = t.id';
 
@@ -29,8 +29,7 @@ export const projection = {
 const orders: Record<string, SortKey> = {
   name: { sql: 't.name', type: 'text' },
   user_call_center_id: { sql: 't.user_call_center_id', type: 'text', nullable: true },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  ...BY_TIMES,
 };
 
 /** Call centers, which agents belong to. */

@@ -23,6 +23,12 @@ export const CHRONOLOGICAL: Record<string, SortKey> = {
   created_at: { sql: 't.created_at', type: 'timestamptz' },
 };
 
+/** The orders by the times of records that can be changed. */
+export const BY_TIMES: Record<string, SortKey> = {
+  ...CHRONOLOGICAL,
+  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+};
+
 export interface ListShape extends Selection {
   /** Conditions over t, in addition to the company and to not being deleted. */
   conditions: readonly string[];

@@ -10,7 +10,7 @@ import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { grantTrafficSource } from '../people/grant-traffic-source';
 import { leaveTeams } from '../people/leave-teams';
-import { type SortKey } from '../db/list-statements';
+import { BY_TIMES, type SortKey } from '../db/list-statements';
 
 // Traffic sources: where leads and calls come from, and who is paid for them.
 
@@ -53,8 +53,7 @@ export const projection = {
 const orders: Record<string, SortKey> = {
   name: { sql: 't.name', type: 'text' },
   user_traffic_source_id: { sql: 't.user_traffic_source_id', type: 'text', nullable: true },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  ...BY_TIMES,
   paused: { sql: 't.paused', type: 'boolean' },
   calls_count: { sql: COUNTED_CALLS, type: 'bigint' },
   last_call_at: { sql: projection.columns.last_call_at, type: 'timestamptz', nullable: true },

@@ -8,7 +8,7 @@ import { recordHandlers } from '../http/record-handlers';
 import { emptyTeam } from './leave-teams';
 import { requireTeamsHeld } from './grantable-teams';
 import { createTeam, resolveGrants, updateTeam } from './save-team';
-import { type SortKey } from '../db/list-statements';
+import { BY_TIMES, type SortKey } from '../db/list-statements';
 
 /** The ids of the records of a kind that a team has. */
 const attached = (kind: 'user' | 'buyer' | 'buyer_group' | 'offer' | 'traffic_source') => `ARRAY(
@@ -49,8 +49,7 @@ export const projection = {
 
 const orders: Record<string, SortKey> = {
   name: { sql: 't.name', type: 'text' },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  ...BY_TIMES,
 };
 
 /** Teams: what their users may do, and with which records. */

@@ -11,7 +11,7 @@ import { isPermitted, type Caller } from '../http/auth/caller';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { actionRow } from './change-action';
-import { type SortKey } from '../db/list-statements';
+import { BY_TIMES, type SortKey } from '../db/list-statements';
 
 // The actions of schedules. The schedule is locked before its actions.
 
@@ -54,8 +54,7 @@ export const projection = {
 
 const orders: Record<string, SortKey> = {
   position: { sql: 't.position', type: 'double precision' },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  ...BY_TIMES,
 };
 
 type Fields = Schemas['ScheduleActionFields'];

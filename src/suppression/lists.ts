@@ -1,7 +1,7 @@
 import type { Schemas } from '../contract';
 import { changeBuyers, replaceAttached } from '../db/attachments';
 import { moveCount } from '../db/counters';
-import type { SortKey } from '../db/list-statements';
+import { BY_TIMES, type SortKey } from '../db/list-statements';
 import { commonColumns, type Projection } from '../db/projection';
 import { findRecord, lockRecord, resolveReferences, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
@@ -82,8 +82,7 @@ function columnsOf({ name, caller_id_column_name, csv_headers, external_record_i
 
 const orders: Record<string, SortKey> = {
   name: { sql: 't.name', type: 'text' },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  ...BY_TIMES,
 };
 
 export const buyerSuppressions = (deps: Deps) => {

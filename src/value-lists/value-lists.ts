@@ -1,5 +1,5 @@
 import type { Schemas } from '../contract';
-import type { SortKey } from '../db/list-statements';
+import { BY_TIMES, type SortKey } from '../db/list-statements';
 import { commonColumns, type Projection } from '../db/projection';
 import { findRecord, lockRecord } from '../db/records';
 import type { Db } from '../db/tenant';
@@ -58,8 +58,7 @@ export const projection = {
 
 const orders: Record<string, SortKey> = {
   name: { sql: 't.name', type: 'text' },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  ...BY_TIMES,
 };
 
 type Fields = Schemas['ValueListFields'] & { column_name?: string | null };
