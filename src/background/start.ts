@@ -1,12 +1,10 @@
 import type { Deps } from '../deps';
 import type { Running } from '../jobs/loop';
 import { startWorkers } from '../jobs/workers';
-import { startLegs } from './legs-loop';
-import { startCallCosts } from './call-costs-loop';
+import { startCallCosts, startLegs, startTriggers } from './batch-loops';
 import { startHousekeeping } from './housekeeping-loop';
 import { startOutreach } from './outreach-loop';
 import { createRunners } from './runners';
-import { startTriggers } from './triggers-loop';
 import { startWebhooks } from './webhook-loops';
 
 /**
