@@ -5,9 +5,9 @@
 -- Renaming or removing a function or trigger, or changing the parameters or the result of a
 -- function, also needs a migration that drops the old one: a repeat of this file does not.
 --
--- All triggers here but those that end schedules are deferred to the end of the transaction. They write rows that many
--- transactions share; at the end, a transaction that waits for such a row no longer needs a lock
--- that another one holds, so that they cannot block each other for good.
+-- All triggers here but those that end schedules are deferred to the end of the transaction. They
+-- write rows that many transactions share; at the end, a transaction that waits for such a row no
+-- longer needs a lock that another one holds, so that they cannot block each other for good.
 
 -- ---------------------------------------------------------------------------------------------
 -- Companies
@@ -142,7 +142,8 @@ END $$;
 -- ---------------------------------------------------------------------------------------------
 
 -- Both are volatile: each looks at what is committed when it is called, not when the statement that
--- calls it began. So a statement that has waited for a lock sees what its former holder has written.
+-- calls it began. So a statement that has waited for a lock sees what its former holder has
+-- written.
 
 -- Whether the buyer has paid for the caller since an instant. Of two calls of one caller the second
 -- waits, if whoever asks has locked the buyer's caps.
@@ -160,9 +161,9 @@ BEGIN
   );
 END $$;
 
--- Whether the source of another call of this caller for this offer was paid since an instant. Of two
--- calls of one caller the second waits until the first is written. The number keeps these advisory
--- locks apart from those of other statements.
+-- Whether the source of another call of this caller for this offer was paid since an instant. Of
+-- two calls of one caller the second waits until the first is written. The number keeps these
+-- advisory locks apart from those of other statements.
 CREATE OR REPLACE FUNCTION was_source_paid(
   company bigint, offer bigint, number bigint, except_call bigint, since timestamptz
 ) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
@@ -364,9 +365,9 @@ CREATE CONSTRAINT TRIGGER call_counts_on_delete
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_call_kinds();
 
 -- A call that was created some minutes ago has settled: what is then written of it, and can be seen
--- by a filter of calls, is recorded with its transaction, so that counts of other chunks of ids stay
--- right (db/settled-counts.ts). The last writer of a row is the last to commit. What begins and
--- soon ends, as nearly every call does, does not get here.
+-- by a filter of calls, is recorded with its transaction, so that counts of other chunks of ids
+-- stay right (db/settled-counts.ts). The last writer of a row is the last to commit. What begins
+-- and soon ends, as nearly every call does, does not get here.
 CREATE OR REPLACE FUNCTION record_settled_call() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO call_changes (company_id, chunk, slot, xid)
@@ -470,8 +471,8 @@ CREATE CONSTRAINT TRIGGER traffic_source_calls_on_delete
 -- How many leads have a next action
 -- ---------------------------------------------------------------------------------------------
 
--- Leads are submitted in batches, which count once for all of their leads. Later, a lead counts when
--- its last action was done, or when it goes on after that.
+-- Leads are submitted in batches, which count once for all of their leads. Later, a lead counts
+-- when its last action was done, or when it goes on after that.
 CREATE OR REPLACE FUNCTION count_new_next_actions() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO record_counts (company_id, resource, slot, n)
@@ -1008,7 +1009,12 @@ END $$;
 DROP TRIGGER IF EXISTS exit_on_conversion ON leads;
 CREATE TRIGGER exit_on_conversion
   BEFORE UPDATE OF buyer_converted ON leads FOR EACH ROW
-  WHEN (NEW.buyer_converted AND NEW.is_live AND NEW.phase = 'actions' AND NEW.schedule_id IS NOT NULL)
+  WHEN (
+    NEW.buyer_converted
+    AND NEW.is_live
+    AND NEW.phase = 'actions'
+    AND NEW.schedule_id IS NOT NULL
+  )
   EXECUTE FUNCTION exit_schedule('converted');
 
 DROP TRIGGER IF EXISTS exit_on_connection ON leads;

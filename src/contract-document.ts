@@ -8,7 +8,9 @@ export type Schemas = components['schemas'];
 export type LeadTokenPower = Schemas['LeadTokenPower'];
 
 export type FieldPermission = 'money' | 'routing' | 'company';
-/** Which part of a margin a column tells: what buyers pay, what traffic sources are paid, or both. */
+/**
+ * Which part of a margin a column tells: what buyers pay, what traffic sources are paid, or both.
+ */
 /** `company`: what only users see who are not limited to records of teams. */
 export type Side = 'sale' | 'purchase' | 'both' | 'company';
 

@@ -4,8 +4,8 @@ import { openInstallation } from './installation/open';
 import { startJobs } from './background/start';
 import { exitWith, onStop } from './background/process';
 
-// A process that only runs background jobs; servers leave them to it with RUN_JOBS=false. Where both
-// share a processor, it gives way to them.
+// A process that only runs background jobs; servers leave them to it with RUN_JOBS=false. Where
+// both share a processor, it gives way to them.
 
 async function main(): Promise<void> {
   const installation = await openInstallation(loadConfig(), { in_background: true });

@@ -7,8 +7,8 @@ import { startDatabase } from './world';
 //               [--compare REV] [--node MAJOR]
 //
 // BENCH is one or several of benches.ts, table, or part of the name of a request.
-// docs/performance.md says what each measures. All contenders take turns in one run because machines
-// are noisy: medians and ratios count, not single figures.
+// docs/performance.md says what each measures. All contenders take turns in one run because
+// machines are noisy: medians and ratios count, not single figures.
 
 async function measure(only: string): Promise<void> {
   // The benches run the build, which must not be older than the source.

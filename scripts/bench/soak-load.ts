@@ -202,7 +202,9 @@ export class Load {
     if (begun.is_dialed) await this.events(begun);
   }
 
-  /** Most calls convert; others end early, are hung up while it rings, or find the first buyer busy. */
+  /**
+   * Most calls convert; others end early, are hung up while it rings, or find the first buyer busy.
+   */
   private async events(call: BegunCall): Promise<void> {
     const report = async (event: CallEvent) => {
       await pause(300 + random(1_500));

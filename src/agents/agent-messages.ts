@@ -1,4 +1,4 @@
-import type { SortKey } from '../db/list-statements';
+import { BY_TIMES, type SortKey } from '../db/list-statements';
 import { commonColumns, type Projection } from '../db/projection';
 import { findNamed } from '../db/records';
 import type { Deps } from '../deps';
@@ -40,8 +40,7 @@ export const projection = {
 } as const satisfies Projection<'AgentMessage', 'agent_message', 'agent_messages'>;
 
 const orders: Record<string, SortKey> = {
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  ...BY_TIMES,
 };
 
 const IS_RECIPIENT = `EXISTS (

@@ -4,7 +4,7 @@ import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { createStatus, DEFAULTS, deleteStatus, updateStatus } from './save-status';
-import { type SortKey } from '../db/list-statements';
+import { BY_TIMES, type SortKey } from '../db/list-statements';
 
 export const projection = {
   schema: 'AgentStatus',
@@ -27,8 +27,7 @@ const orders: Record<string, SortKey> = {
   position: { sql: 't.position', type: 'bigint' },
   key: { sql: 't.key', type: 'text' },
   name: { sql: 't.name', type: 'text' },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  ...BY_TIMES,
 };
 
 /** Statuses: what agents can be doing. Five are built in. */

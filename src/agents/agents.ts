@@ -10,7 +10,7 @@ import { changeStatus, resolveStatus } from './change-status';
 import { deleteAgent } from './delete-agent';
 import { ownAgent } from './events';
 import { createAgent, resolveAgentReferences, updateAgent } from './save-agent';
-import { type SortKey } from '../db/list-statements';
+import { BY_TIMES, type SortKey } from '../db/list-statements';
 
 // The room of agents: the users who take calls, their statuses and call centers, and messages to
 // them. Locks are taken in this order: status, call center, buyer group, buyer, user, message,
@@ -52,8 +52,7 @@ export const projection = {
 
 const orders: Record<string, SortKey> = {
   status_changed_at: { sql: 't.status_changed_at', type: 'timestamptz' },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  ...BY_TIMES,
 };
 
 const OF_CALL_CENTER = `EXISTS (

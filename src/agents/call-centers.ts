@@ -1,10 +1,11 @@
 import { commonColumns, type Projection } from '../db/projection';
+import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { directly, fieldsIn } from '../http/write-directly';
-import { type SortKey } from '../db/list-statements';
+import { BY_TIMES, type SortKey } from '../db/list-statements';
 
 const AGENTS = 'agent_call_centers m WHERE m.company_id = t.company_id AND m.call_center_id = t.id';
 
@@ -28,8 +29,7 @@ export const projection = {
 const orders: Record<string, SortKey> = {
   name: { sql: 't.name', type: 'text' },
   user_call_center_id: { sql: 't.user_call_center_id', type: 'text', nullable: true },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  ...BY_TIMES,
 };
 
 /** Call centers, which agents belong to. */
@@ -44,14 +44,7 @@ export const callCenters = ({ clock }: Deps) => {
     createCallCenter: directly<'createCallCenter'>(
       (call) =>
         records.create(call, async (tx, { name, ...fields }, now) => {
-          const data = {
-            ...fields,
-            name: name!,
-            company_id: tx.company_id,
-            user_updated_at: now,
-            created_at: now,
-            updated_at: now,
-          };
+          const data = { ...fields, name: name!, company_id: tx.company_id, ...createdAt(now) };
           return (await tx.prisma.callCenter.create({ data, select: { id: true } })).id;
         }),
       (call, entry) => records.createDirectly(call, entry, { row: fieldsIn(call.body) }),
@@ -62,7 +55,7 @@ export const callCenters = ({ clock }: Deps) => {
         records.update(call, async (tx, id, { fields, now }) => {
           await tx.prisma.callCenter.update({
             where: key(tx.company_id, id),
-            data: { ...fields, user_updated_at: now, updated_at: now },
+            data: { ...fields, ...changedAt(now) },
           });
         }),
       (call, entry) => records.updateDirectly(call, entry, { row: fieldsIn(call.body) }),
@@ -73,7 +66,7 @@ export const callCenters = ({ clock }: Deps) => {
         await tx.prisma.agentCallCenter.deleteMany({ where: { call_center_id: id } });
         await tx.prisma.callCenter.update({
           where: key(tx.company_id, id),
-          data: { deleted_at: now, updated_at: now, user_updated_at: now },
+          data: deletedAt(now),
         });
       }),
   } satisfies Partial<Handlers>;

@@ -1,5 +1,6 @@
 import { replaceAttached } from '../db/attachments';
 import type { Db } from '../db/tenant';
+import { deletedAt } from '../db/timestamps';
 
 /** Deletes an agent whose row is locked, and removes it from its call centers and buyers. */
 export async function deleteAgent(db: Db, agent_id: bigint, now: Date): Promise<void> {
@@ -8,7 +9,7 @@ export async function deleteAgent(db: Db, agent_id: bigint, now: Date): Promise<
   const where = { company_id_id: { company_id: db.company_id, id: agent_id } };
   await db.prisma.agent.update({
     where,
-    data: { deleted_at: now, updated_at: now, user_updated_at: now },
+    data: deletedAt(now),
     select: { id: true },
   });
 }

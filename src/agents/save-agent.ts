@@ -2,6 +2,7 @@ import type { Schemas } from '../contract';
 import { replaceAttached } from '../db/attachments';
 import { resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt } from '../db/timestamps';
 import { HttpProblem } from '../errors';
 import { findOrCreateUsers } from '../people/find-or-create-users';
 import { offlineStatus } from './built-in-statuses';
@@ -29,9 +30,7 @@ export async function createAgent(
       agent_status_id,
       company_id: tx.company_id,
       status_changed_at: now,
-      created_at: now,
-      updated_at: now,
-      user_updated_at: now,
+      ...createdAt(now),
     },
     select: { id: true },
   });
@@ -66,7 +65,7 @@ export async function updateAgent(
 ): Promise<void> {
   await tx.prisma.agent.update({
     where: { company_id_id: { company_id: tx.company_id, id } },
-    data: { ...columnsOf(fields), user_updated_at: now, updated_at: now },
+    data: { ...columnsOf(fields), ...changedAt(now) },
   });
   if (agent_status_id !== undefined) await changeStatus(tx, id, { agent_status_id, now });
   await writeGroups(tx, id, groups);

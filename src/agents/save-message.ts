@@ -1,5 +1,6 @@
 import type { Schemas } from '../contract';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import { HttpProblem } from '../errors';
 import { resolveTargets, writeTargets, type Targets } from './message-targets';
 import { notifyRecipients, updateRecipients } from './notify-recipients';
@@ -22,9 +23,7 @@ export async function createMessage(
       agent_status_id,
       user_id,
       company_id: tx.company_id,
-      user_updated_at: now,
-      created_at: now,
-      updated_at: now,
+      ...createdAt(now),
     },
     select: { id: true },
   });
@@ -47,7 +46,7 @@ export async function updateMessage(
   });
   await tx.prisma.agentMessage.update({
     where,
-    data: { content, external_record_id, user_updated_at: now, updated_at: now },
+    data: { content, external_record_id, ...changedAt(now) },
   });
   const content_changed = content !== undefined && content !== before.content;
   if (await writeTargets(tx, id, targets))
@@ -59,7 +58,7 @@ export async function updateMessage(
 export async function deleteMessage(tx: Db, id: bigint, now: Date): Promise<void> {
   await tx.prisma.agentMessage.update({
     where: { company_id_id: { company_id: tx.company_id, id } },
-    data: { deleted_at: now, updated_at: now, user_updated_at: now },
+    data: deletedAt(now),
   });
   await notifyRecipients(tx, id);
 }

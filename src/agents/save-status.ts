@@ -1,5 +1,6 @@
 import { defaultsOf, type Schemas } from '../contract';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import { HttpProblem } from '../errors';
 import { withDefaults } from '../http/defaults';
 
@@ -26,9 +27,7 @@ export async function createStatus(
     key: fields.key,
     name: fields.name,
     company_id: tx.company_id,
-    user_updated_at: now,
-    created_at: now,
-    updated_at: now,
+    ...createdAt(now),
   };
   return (await tx.prisma.agentStatus.create({ data, select: { id: true } })).id;
 }
@@ -48,7 +47,7 @@ export async function updateStatus(
   if (before.built_in) requireSameMeaning(before, columns);
   await tx.prisma.agentStatus.update({
     where,
-    data: { ...columns, user_updated_at: now, updated_at: now },
+    data: { ...columns, ...changedAt(now) },
   });
 }
 
@@ -68,7 +67,7 @@ export async function deleteStatus(tx: Db, id: bigint, now: Date): Promise<void>
   await requireUnused(tx, id);
   await tx.prisma.agentStatus.update({
     where,
-    data: { deleted_at: now, updated_at: now, user_updated_at: now },
+    data: deletedAt(now),
   });
 }
 

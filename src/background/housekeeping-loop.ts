@@ -8,8 +8,8 @@ const EVERY_MS = 1_000;
 const PAUSE_MS = 5_000;
 
 /**
- * Ends calls that are no longer reported, releases reservations that have expired, and applies calls
- * to their leads, until it is stopped. Any number of processes may do so.
+ * Ends calls that are no longer reported, releases reservations that have expired, and applies
+ * calls to their leads, until it is stopped. Any number of processes may do so.
  */
 export function startHousekeeping(deps: Deps): Running {
   const work = async () => {

@@ -1,17 +1,15 @@
 import type { Deps } from '../deps';
 import type { Running } from '../jobs/loop';
 import { startWorkers } from '../jobs/workers';
-import { startLegs } from './legs-loop';
-import { startCallCosts } from './call-costs-loop';
+import { startCallCosts, startLegs, startTriggers } from './batch-loops';
 import { startHousekeeping } from './housekeeping-loop';
 import { startOutreach } from './outreach-loop';
 import { createRunners } from './runners';
-import { startTriggers } from './triggers-loop';
 import { startWebhooks } from './webhook-loops';
 
 /**
- * Starts everything that runs without a request: queued jobs, outreach, housekeeping, triggers, legs,
- * webhooks.
+ * Starts everything that runs without a request: queued jobs, outreach, housekeeping, triggers,
+ * legs, webhooks.
  */
 export async function startJobs(deps: Deps): Promise<Running> {
   const { database, log } = deps;

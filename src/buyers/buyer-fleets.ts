@@ -1,10 +1,11 @@
 import { commonColumns, type Projection } from '../db/projection';
+import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { list } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { directly, fieldsIn } from '../http/write-directly';
-import { type SortKey } from '../db/list-statements';
+import { BY_TIMES, type SortKey } from '../db/list-statements';
 
 const MEMBERS = 'buyers m WHERE m.company_id = t.company_id AND m.buyer_fleet_id = t.id';
 
@@ -32,8 +33,7 @@ export const projection = {
 const orders: Record<string, SortKey> = {
   name: { sql: 't.name', type: 'text' },
   user_fleet_id: { sql: 't.user_fleet_id', type: 'text' },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  ...BY_TIMES,
 };
 
 // Fleets: named sets of buyers. A buyer is in at most one.
@@ -49,13 +49,7 @@ export const buyerFleets = ({ clock }: Deps) => {
     createBuyerFleet: directly<'createBuyerFleet'>(
       (call) =>
         records.create(call, async (tx, fields, now) => {
-          const data = {
-            ...fields,
-            company_id: tx.company_id,
-            user_updated_at: now,
-            created_at: now,
-            updated_at: now,
-          };
+          const data = { ...fields, company_id: tx.company_id, ...createdAt(now) };
           return (await tx.prisma.buyerFleet.create({ data, select: { id: true } })).id;
         }),
       (call, entry) => records.createDirectly(call, entry, { row: fieldsIn(call.body) }),
@@ -66,7 +60,7 @@ export const buyerFleets = ({ clock }: Deps) => {
         records.update(call, async (tx, id, { fields, now }) => {
           await tx.prisma.buyerFleet.update({
             where: key(tx.company_id, id),
-            data: { ...fields, user_updated_at: now, updated_at: now },
+            data: { ...fields, ...changedAt(now) },
             select: { id: true },
           });
         }),
@@ -81,7 +75,7 @@ export const buyerFleets = ({ clock }: Deps) => {
         });
         await tx.prisma.buyerFleet.update({
           where: key(tx.company_id, id),
-          data: { deleted_at: now, updated_at: now, user_updated_at: now },
+          data: deletedAt(now),
         });
       }),
   } satisfies Partial<Handlers>;

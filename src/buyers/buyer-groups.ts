@@ -2,19 +2,19 @@ import { defaultsOf, type Schemas } from '../contract';
 import { grantToTeams } from '../db/access-scope';
 import { changeBuyers } from '../db/attachments';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import { withDefaults } from '../http/defaults';
-import { mayUse } from '../http/field-permissions';
 import type { Call, Handlers } from '../http/handlers';
 import { list } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
-import { directly, fieldsIn, type DirectWrite } from '../http/write-directly';
+import { directly } from '../http/write-directly';
 import { changeTeams, teamChanges } from '../people/change-teams';
 import { leaveTeams } from '../people/leave-teams';
-import { pauseColumns, pausing } from '../people/paused-by';
-import { ianaName } from '../time/zone';
+import { pauseColumns } from '../people/paused-by';
 import { orders, projection } from './buyer-groups-columns';
-import { changedWith, changeLimits, isLimit, limitsIn, openedWith, openLimits } from './cap-limits';
+import { isLimit, limitsIn } from './cap-limits';
+import { changeCaps, changedOwner, newOwner, openCaps, type OwnerKind } from './cap-owners';
 
 // Groups of buyers that are dialed together and share caps of their own. A write locks the offers
 // of the group's teams, then the group, then its buyers.
@@ -39,7 +39,7 @@ export const buyerGroups = (deps: Deps) => {
         records.create(call, (tx, body: CreateFields, now) =>
           createGroup(tx, { fields: newFields(body), now, ...deps, caller: call.caller }),
         ),
-      (call, entry) => records.createDirectly(call, entry, newGroup(call, clock())),
+      (call, entry) => records.createDirectly(call, entry, newOwner(KIND, call, clock())),
     ),
 
     updateBuyerGroup: directly<'updateBuyerGroup'>(
@@ -51,7 +51,7 @@ export const buyerGroups = (deps: Deps) => {
           (tx, id, { fields, now, ahead: teams }) =>
             updateGroup(tx, id, { fields, teams, now, ...deps, caller: call.caller }),
         ),
-      (call, entry) => records.updateDirectly(call, entry, changedGroup(call)),
+      (call, entry) => records.updateDirectly(call, entry, changedOwner(KIND, call)),
     ),
 
     deleteBuyerGroup: (call) => records.delete(call, deleteGroup),
@@ -72,45 +72,6 @@ const areOwnFields = (fields: object): boolean =>
       isLimit(name),
   );
 
-/** A new group that has nothing but its own columns and caps; undefined for another one. */
-async function newGroup(
-  { db, caller, body }: Pick<Call<'createBuyerGroup'>, 'db' | 'caller' | 'body'>,
-  now: Date,
-): Promise<DirectWrite | undefined> {
-  const sent = fieldsIn(body);
-  if (!areOwnFields(sent) || !(await mayUse(db, caller, RAISING))) return undefined;
-  const fields = newFields(sent);
-  return {
-    row: {
-      ...columnsOf(fields),
-      ...pauseColumns({ paused: false }, fields.paused, { caller, now }),
-    },
-    parts: [openedWith('buyer_group_id', ianaName(fields.time_zone!)!, groupLimits(fields))],
-  };
-}
-
-/** A change of nothing but a group's own columns and caps; undefined for another one. */
-async function changedGroup({
-  db,
-  caller,
-  body,
-}: Pick<Call<'updateBuyerGroup'>, 'db' | 'caller' | 'body'>): Promise<DirectWrite | undefined> {
-  const sent = fieldsIn(body);
-  // In another time zone the running windows of caps end at other times.
-  if (!areOwnFields(sent) || 'time_zone' in sent) return undefined;
-  const fields = withDefaults<UpdateFields>(sent, DEFAULTS);
-  const limits = groupLimits(fields);
-  const has_limits = Object.keys(limits).length > 0;
-  if (has_limits && !(await mayUse(db, caller, RAISING))) return undefined;
-  return {
-    ...pausing(fields, caller, columnsOf(fields)),
-    parts: has_limits ? [changedWith('buyer_group_id', limits)] : [],
-  };
-}
-
-/** What raises caps: see x-lowerable in the contract. */
-const RAISING = 'buyer_groups:routing';
-
 interface Context extends Pick<Deps, 'queue' | 'authenticator'> {
   caller: Call<'createBuyerGroup'>['caller'];
   now: Date;
@@ -127,15 +88,11 @@ async function createGroup(
       ...(columnsOf(fields) as Required<ReturnType<typeof columnsOf>>),
       ...pauseColumns({ paused: false }, fields.paused, { caller, now }),
       company_id: tx.company_id,
-      user_updated_at: now,
-      created_at: now,
-      updated_at: now,
+      ...createdAt(now),
     },
     select: { id: true },
   });
-  const zone = ianaName(fields.time_zone ?? DEFAULTS.time_zone)!;
-  const may_raise = await mayUse(tx, caller, RAISING);
-  await openLimits(tx, { buyer_group_id: id }, { zone, limits: groupLimits(fields), may_raise });
+  await openCaps(tx, KIND, { id, fields, caller });
   await changeBuyers(tx, 'buyer_group_members', id, fields);
   await grantToTeams(tx, 'buyer_group', id);
   await changeTeams(tx, { kind: 'buyer_group', id }, teams, context);
@@ -168,22 +125,11 @@ async function updateGroup(
     data: {
       ...columnsOf(fields),
       ...(before && pauseColumns(before, paused, { caller, now })),
-      user_updated_at: now,
-      updated_at: now,
+      ...changedAt(now),
     },
     select: { id: true },
   });
-  const limits = {
-    limits: groupLimits(fields),
-    may_raise: await mayUse(tx, caller, RAISING, {
-      table: 'buyer_groups',
-      references: [String(id)],
-    }),
-    zone: time_zone && time_zone !== before?.time_zone ? ianaName(time_zone) : undefined,
-    reset_totals: fields.reset_total_caps,
-    now,
-  };
-  await changeLimits(tx, { buyer_group_id: id }, limits);
+  await changeCaps(tx, KIND, { id, fields, time_zone: before?.time_zone, caller, now });
   await changeBuyers(tx, 'buyer_group_members', id, fields);
   await changeTeams(tx, { kind: 'buyer_group', id }, teams, context);
 }
@@ -194,7 +140,7 @@ async function deleteGroup(tx: Db, id: bigint, now: Date): Promise<void> {
   await leaveTeams(tx, { kind: 'buyer_group', id }, now);
   await tx.prisma.buyerGroup.update({
     where: { company_id_id: { company_id: tx.company_id, id } },
-    data: { deleted_at: now, updated_at: now, user_updated_at: now },
+    data: deletedAt(now),
   });
 }
 
@@ -228,3 +174,12 @@ function columnsOf(fields: Fields): Columns {
 function groupLimits({ concurrency_cap, ...fields }: Fields) {
   return limitsIn({ ...fields, concurrency_cap_limit: concurrency_cap });
 }
+
+const KIND: OwnerKind<Fields> = {
+  table: 'buyer_groups',
+  key: 'buyer_group_id',
+  defaults: DEFAULTS,
+  areOwnFields,
+  columnsOf,
+  limitsOf: groupLimits,
+};

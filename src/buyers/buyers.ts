@@ -2,27 +2,20 @@ import { defaultsOf, type Schemas } from '../contract';
 import { grantToTeams } from '../db/access-scope';
 import { detachBuyer, suppressionsOf } from '../db/attachments';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import { withDefaults } from '../http/defaults';
-import { mayUse } from '../http/field-permissions';
 import type { Call, Handlers } from '../http/handlers';
 import { list } from '../http/list';
 import { showBy } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
-import { directly, fieldsIn, type DirectWrite } from '../http/write-directly';
+import { directly } from '../http/write-directly';
 import { changeTeams, teamChanges } from '../people/change-teams';
 import { leaveTeams } from '../people/leave-teams';
-import { pauseColumns, pausing } from '../people/paused-by';
-import { ianaName } from '../time/zone';
+import { pauseColumns } from '../people/paused-by';
 import { filters, orders, projection } from './buyers-columns';
-import {
-  boundHours,
-  changedWith,
-  changeLimits,
-  limitsIn,
-  openedWith,
-  openLimits,
-} from './cap-limits';
+import { boundHours, limitsIn } from './cap-limits';
+import { changeCaps, changedOwner, newOwner, openCaps, type OwnerKind } from './cap-owners';
 import { copyOf } from './copy-buyer';
 import {
   areOwnFields,
@@ -69,7 +62,7 @@ export const buyers = (deps: Deps) => {
         records.create(call, (tx, fields: CreateFields, now) =>
           createBuyer(tx, { fields, now, ...deps, caller: call.caller }),
         ),
-      (call, entry) => records.createDirectly(call, entry, newBuyer(call, clock())),
+      (call, entry) => records.createDirectly(call, entry, newOwner(KIND, call, clock())),
     ),
 
     updateBuyer: directly<'updateBuyer'>(
@@ -84,51 +77,21 @@ export const buyers = (deps: Deps) => {
           (tx, id, { fields, now, ahead }) =>
             updateBuyer(tx, id, { fields, ahead, now, ...deps, caller: call.caller }),
         ),
-      (call, entry) => records.updateDirectly(call, entry, changedBuyer(call)),
+      (call, entry) => records.updateDirectly(call, entry, changedOwner(KIND, call)),
     ),
 
     deleteBuyer: (call) => records.delete(call, deleteBuyer),
   } satisfies Partial<Handlers>;
 };
 
-/** A new buyer that has nothing but its own columns and caps; undefined for another one. */
-async function newBuyer(
-  { db, caller, body }: Pick<Call<'createBuyer'>, 'db' | 'caller' | 'body'>,
-  now: Date,
-): Promise<DirectWrite | undefined> {
-  const sent = fieldsIn(body);
-  if (!areOwnFields(sent) || !(await mayUse(db, caller, RAISING))) return undefined;
-  const fields = withDefaults<BuyerFields>({ ...DEFAULTS, ...sent }, DEFAULTS);
-  return {
-    row: {
-      ...columnsOf(fields),
-      ...pauseColumns({ paused: false }, fields.paused, { caller, now }),
-    },
-    parts: [openedWith('buyer_id', ianaName(fields.time_zone!)!, limitsIn(fields))],
-  };
-}
-
-/** A change of nothing but a buyer's own columns and caps; undefined for another one. */
-async function changedBuyer({
-  db,
-  caller,
-  body,
-}: Pick<Call<'updateBuyer'>, 'db' | 'caller' | 'body'>): Promise<DirectWrite | undefined> {
-  const sent = fieldsIn(body);
-  // In another time zone the running windows of caps end at other times.
-  if (!areOwnFields(sent) || 'time_zone' in sent) return undefined;
-  const fields = withDefaults<UpdateFields>(sent, DEFAULTS);
-  const limits = limitsIn(fields);
-  const has_limits = Object.keys(limits).length > 0;
-  if (has_limits && !(await mayUse(db, caller, RAISING))) return undefined;
-  return {
-    ...pausing(fields, caller, columnsOf(fields)),
-    parts: has_limits ? [changedWith('buyer_id', limits)] : [],
-  };
-}
-
-/** What raises caps: see x-lowerable in the contract. */
-const RAISING = 'buyers:routing';
+const KIND: OwnerKind<BuyerFields> = {
+  table: 'buyers',
+  key: 'buyer_id',
+  defaults: DEFAULTS,
+  areOwnFields,
+  columnsOf,
+  limitsOf: limitsIn,
+};
 
 interface Context extends Pick<Deps, 'queue' | 'authenticator'> {
   caller: Call<'createBuyer'>['caller'];
@@ -149,17 +112,13 @@ async function createBuyer(
     ...columnsOf(withDefaults(fields, DEFAULTS)),
     ...(await referencesOf(tx, fields)),
     ...pauseColumns({ paused: false }, fields.paused, { caller, now }),
-    user_updated_at: now,
-    created_at: now,
-    updated_at: now,
+    ...createdAt(now),
   };
   const { id } = await tx.prisma.buyer.create({
     data: { ...row, company_id: tx.company_id } as never,
     select: { id: true },
   });
-  const zone = ianaName(fields.time_zone ?? DEFAULTS.time_zone)!;
-  const may_raise = await mayUse(tx, caller, RAISING);
-  await openLimits(tx, { buyer_id: id }, { zone, limits: limitsIn(fields), may_raise });
+  await openCaps(tx, KIND, { id, fields, caller });
   await writeParts(tx, id, { fields, lists, now });
   await grantToTeams(tx, 'buyer', id);
   await changeTeams(tx, { kind: 'buyer', id }, teams, context);
@@ -195,22 +154,20 @@ async function updateBuyer(
       ...columnsOf(fields),
       ...ahead.references,
       ...(before && pauseColumns(before, paused, { caller, now })),
-      user_updated_at: now,
-      updated_at: now,
+      ...changedAt(now),
     },
     select: { id: true },
   });
-  const limits = {
-    limits: limitsIn(fields),
-    may_raise: await mayUse(tx, caller, RAISING, { table: 'buyers', references: [String(id)] }),
-    zone: time_zone && time_zone !== before?.time_zone ? ianaName(time_zone) : undefined,
-    reset_totals: fields.reset_total_caps,
+  const may_raise = await changeCaps(tx, KIND, {
+    id,
+    fields,
+    time_zone: before?.time_zone,
+    caller,
     now,
-  };
-  await changeLimits(tx, { buyer_id: id }, limits);
+  });
   const { business_hours_schedule: sent } = fields;
   const hours = sent === undefined ? undefined : await withHiddenLimits(tx, id, sent ?? []);
-  if (hours) await boundHours(tx, id, { ...limits, hours });
+  if (hours) await boundHours(tx, id, { hours, may_raise });
   const parts = { ...fields, ...(hours && { business_hours_schedule: hours }) };
   await writeParts(tx, id, { fields: parts, lists: ahead.lists, now });
   await changeTeams(tx, { kind: 'buyer', id }, ahead.teams, context);
@@ -226,6 +183,6 @@ async function deleteBuyer(tx: Db, id: bigint, now: Date): Promise<void> {
   });
   await tx.prisma.buyer.update({
     where: { company_id_id: { company_id: tx.company_id, id } },
-    data: { deleted_at: now, updated_at: now, user_updated_at: now, buyer_fleet_id: null },
+    data: { ...deletedAt(now), buyer_fleet_id: null },
   });
 }

@@ -1,5 +1,5 @@
 import { commonColumns, type Projection } from '../db/projection';
-import type { SortKey } from '../db/list-statements';
+import { BY_TIMES, type SortKey } from '../db/list-statements';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
@@ -30,8 +30,7 @@ const orders: Record<string, SortKey> = {
   position: { sql: 't.position', type: 'bigint' },
   key: { sql: 't.key', type: 'text' },
   name: { sql: 't.name', type: 'text' },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  ...BY_TIMES,
 };
 
 /**

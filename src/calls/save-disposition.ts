@@ -1,5 +1,6 @@
 import { defaultsOf, type Schemas } from '../contract';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import { withDefaults } from '../http/defaults';
 
 type Fields = Schemas['DispositionFields'];
@@ -25,9 +26,7 @@ export async function createDisposition(
     key: fields.key,
     name: fields.name,
     company_id: tx.company_id,
-    user_updated_at: now,
-    created_at: now,
-    updated_at: now,
+    ...createdAt(now),
   };
   return (await tx.prisma.disposition.create({ data, select: { id: true } })).id;
 }
@@ -40,7 +39,7 @@ export async function updateDisposition(
 ): Promise<void> {
   await tx.prisma.disposition.update({
     where: { company_id_id: { company_id: tx.company_id, id } },
-    data: { ...columnsOf(fields), user_updated_at: now, updated_at: now },
+    data: { ...columnsOf(fields), ...changedAt(now) },
   });
 }
 
@@ -48,6 +47,6 @@ export async function updateDisposition(
 export async function deleteDisposition(tx: Db, id: bigint, now: Date): Promise<void> {
   await tx.prisma.disposition.update({
     where: { company_id_id: { company_id: tx.company_id, id } },
-    data: { deleted_at: now, updated_at: now, user_updated_at: now },
+    data: deletedAt(now),
   });
 }

@@ -10,7 +10,8 @@ interface Service {
 }
 
 /**
- * The status `completed` also ends a call that still rings. Calls that have ended cannot be changed.
+ * The status `completed` also ends a call that still rings. Calls that have ended cannot be
+ * changed.
  */
 export async function changeCall(service: Service, sid: string, fields: Fields): Promise<Done> {
   const answer = await postTo(service, `Calls/${encodeURIComponent(sid)}`, fields);

@@ -23,6 +23,12 @@ export const CHRONOLOGICAL: Record<string, SortKey> = {
   created_at: { sql: 't.created_at', type: 'timestamptz' },
 };
 
+/** The orders by the times of records that can be changed. */
+export const BY_TIMES: Record<string, SortKey> = {
+  ...CHRONOLOGICAL,
+  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+};
+
 export interface ListShape extends Selection {
   /** Conditions over t, in addition to the company and to not being deleted. */
   conditions: readonly string[];
@@ -124,7 +130,9 @@ export const isFoundFirst = ({ conditions, sort }: Pick<ListShape, 'conditions' 
   conditions.some((condition) => isRare(condition) || condition.includes('{fulltext}')) ||
   conditions.some((condition) => isOfPeriod(condition, conditions) && !isBySort(condition, sort));
 
-/** A period of creation or end; one of another time only with both ends, as it has few rows then. */
+/**
+ * A period of creation or end; one of another time only with both ends, as it has few rows then.
+ */
 const isOfPeriod = (condition: string, conditions: readonly string[]): boolean =>
   /\bt\.(created|ended)_at [<>]/.test(condition) ||
   (condition.includes('_at_from}') && conditions.some((other) => other.includes('_at_to}')));
@@ -217,7 +225,9 @@ LEFT JOIN LATERAL (
 ) p ON true`;
 }
 
-/** The same in the order of ids, where another SQL gives the total. OFFSET 0 makes it find first. */
+/**
+ * The same in the order of ids, where another SQL gives the total. OFFSET 0 makes it find first.
+ */
 function sortedSql(projection: Projection, shape: ListShape): string {
   const cursor = shape.after ? `WHERE ${keysetParts(shape)[0]}` : '';
   return `SELECT c.total, NULL AS key, p.id::text AS id

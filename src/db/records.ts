@@ -145,8 +145,8 @@ export function findNamed(
 /**
  * Returns the ids of the living records that a field names, each once, ascending. Throws 422 on
  * `field`, naming each that does not exist or belongs to another company; with `lenient` those are
- * left out instead. The rows are locked while the transaction lasts: against changes with SHARE, also
- * against each other with UPDATE.
+ * left out instead. The rows are locked while the transaction lasts: against changes with SHARE,
+ * also against each other with UPDATE.
  */
 export async function resolveReferences(
   db: Db,

@@ -15,8 +15,8 @@ import type { Projection } from './projection';
 
 const CHUNK = 8192;
 /**
- * Younger rows may change without being recorded. The trigger records changes of rows older than ten
- * minutes; the other twenty are a margin for long transactions and for clocks that differ.
+ * Younger rows may change without being recorded. The trigger records changes of rows older than
+ * ten minutes; the other twenty are a margin for long transactions and for clocks that differ.
  */
 const SETTLED_AFTER = '30 minutes';
 /**

@@ -8,8 +8,8 @@ import { changedSql, insertEntry, newSql, touchedFields } from './write-log';
 // counts, logs what changed, and returns the record as JSON. One exchange with the database instead
 // of eight, and no lock is held between two.
 //
-// A statement sees the database as it was at its beginning, and would see an outdated state after it
-// had waited for a row. So it takes the row only if that is free and still as it was at the
+// A statement sees the database as it was at its beginning, and would see an outdated state after
+// it had waited for a row. So it takes the row only if that is free and still as it was at the
 // beginning; otherwise it changes nothing and returns no row. Then, and whenever there is something
 // to refuse, the caller does the same work in a transaction, which waits and says what is wrong.
 
@@ -46,9 +46,10 @@ export interface WriteShape extends RecordWrite {
 }
 
 /**
- * A statement that updates or inserts one record and returns it as JSON text in the column `record`;
- * no row if it did nothing. Its parameters are company_id, now, those of the columns, `id` or `uuid`
- * of an update, `if_match` of a guarded one, and with a log the `entry_*` of `insertEntry`.
+ * A statement that updates or inserts one record and returns it as JSON text in the column
+ * `record`; no row if it did nothing. Its parameters are company_id, now, those of the columns,
+ * `id` or `uuid` of an update, `if_match` of a guarded one, and with a log the `entry_*` of
+ * `insertEntry`.
  */
 export function writeTemplate(projection: Projection, shape: WriteShape): Template {
   return cached(keyOf(projection, shape), () =>

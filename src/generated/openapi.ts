@@ -5193,7 +5193,7 @@ export interface components {
          */
         FallbackType: "hang_up" | "message" | "voicemail" | "number";
         /**
-         * @description Where to route a caller who was connected to a buyer of the offer before: as any other caller; to that buyer first; or to that buyer alone.
+         * @description Where to route a caller who was connected to a buyer of the offer before: like any other caller; to that buyer first; or to that buyer alone.
          * @enum {string}
          */
         CallbackBehavior: "route_as_new" | "same_buyer_first" | "same_buyer_only";

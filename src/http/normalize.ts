@@ -116,7 +116,9 @@ function renamed(
 const isBlank = (value: unknown): boolean =>
   value === '' || (Array.isArray(value) && value.length > 0 && value.every(isBlank));
 
-/** A blank parameter of a query string is none: forms send the filters that nobody has filled in. */
+/**
+ * A blank parameter of a query string is none: forms send the filters that nobody has filled in.
+ */
 const withoutBlanks = (
   query: Record<string, unknown>,
   schemas: Record<string, Schema>,

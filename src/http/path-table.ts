@@ -15,8 +15,8 @@ interface Pattern<T> {
 }
 
 /**
- * Finds the value of a path, as Express would: upper and lower case differ, slashes may follow, and a
- * fixed path comes before a parameter that would match it. Throws a URIError for a parameter that
+ * Finds the value of a path, as Express would: upper and lower case differ, slashes may follow, and
+ * a fixed path comes before a parameter that would match it. Throws a URIError for a parameter that
  * cannot be decoded. Paths without parameters are looked up, others compared with the few that have
  * the same first segment and the same length: a walk through Express's routers takes longer the
  * more routes there are.

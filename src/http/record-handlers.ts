@@ -2,6 +2,7 @@ import { moveCount } from '../db/counters';
 import type { Projection } from '../db/projection';
 import { lockRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt } from '../db/timestamps';
 import type { DirectEntry } from './change-log';
 import { requireUnchanged, requireVisible, show, unsaved, written } from './record';
 import { writeDirectly, type DirectWrite } from './write-directly';
@@ -54,11 +55,13 @@ export function recordHandlers<P extends Projection>(projection: P, clock: () =>
      * (write-directly.ts).
      */
     createDirectly: (call: DirectCall<Request>, entry: Entry, write: MayWrite) =>
-      createDirectly(resource, call, { entry, write }),
+      direct(resource, call, { entry, write }),
 
     /** The same for an update. */
-    updateDirectly: (call: DirectCall<Change>, entry: Entry, write: MayWrite) =>
-      updateDirectly(resource, call, { entry, write }),
+    updateDirectly: (call: DirectCall<Change>, entry: Entry, write: MayWrite) => {
+      const { params, if_match } = call;
+      return direct(resource, call, { entry, write, record: { reference: params.id, if_match } });
+    },
 
     /** `work` inserts the record and returns its id. */
     create: <F>(
@@ -112,34 +115,22 @@ const optionsOf = <P extends Projection>(
 interface Direct {
   entry: Entry;
   write: MayWrite;
+  /** The record to update; absent for a new one. */
+  record?: { reference: Reference; if_match: string | undefined };
 }
 
-async function createDirectly<P extends Projection>(
+async function direct<P extends Projection>(
   resource: Resource<P>,
   call: DirectCall<Request>,
-  { entry, write: planned }: Direct,
+  { entry, write: planned, record }: Direct,
 ) {
   const write = await planned;
   if (!write) return undefined;
   const options = optionsOf(resource, call, call.body.serializer);
-  const row = { ...write.row, ...writtenAt(options.now), created_at: options.now };
-  return writeDirectly(options, { ...write, row }, { entry });
+  const times = (record ? changedAt : createdAt)(options.now);
+  const row = { ...write.row, ...times };
+  return writeDirectly(options, { ...write, row }, { ...record, entry });
 }
-
-async function updateDirectly<P extends Projection>(
-  resource: Resource<P>,
-  call: DirectCall<Change>,
-  { entry, write: planned }: Direct,
-) {
-  const write = await planned;
-  if (!write) return undefined;
-  const options = optionsOf(resource, call, call.body.serializer);
-  const row = { ...write.row, ...writtenAt(options.now) };
-  const { params, if_match } = call;
-  return writeDirectly(options, { ...write, row }, { reference: params.id, if_match, entry });
-}
-
-const writtenAt = (now: Date) => ({ user_updated_at: now, updated_at: now });
 
 /** Locks the record of a request. Throws 412 if the caller knew another state of it. */
 async function lock<P extends Projection>(

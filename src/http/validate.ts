@@ -166,7 +166,8 @@ interface Checked {
 /**
  * Returns what the validator gets to know of an operation for one request: without the parameters
  * of the query string that the request does not have. The validator spends time on each parameter
- * that it is given, and a list has thirty. The schema that it has compiled still checks all of them.
+ * that it is given, and a list has thirty. The schema that it has compiled still checks all of
+ * them.
  */
 function withoutAbsent(metadata: OpenApiMetadata): (req: Request) => OpenApiMetadata {
   const { parameters = [] } = metadata.schema as { parameters?: Parameter[] };

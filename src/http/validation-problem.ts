@@ -19,8 +19,8 @@ export interface ValidatorError {
 }
 
 /**
- * The problem for what the validator found: 404 for the path, where the operation finds something by
- * it; otherwise 422 on each field.
+ * The problem for what the validator found: 404 for the path, where the operation finds something
+ * by it; otherwise 422 on each field.
  */
 export function validationProblem(
   found: readonly ValidatorError[],

@@ -23,8 +23,8 @@ type LeadCall = Row<
 
 /**
  * Writes new calls, and calls that were connected or have ended since, to their leads: the last
- * attempted and the last connected call, its buyer, and the status. Concerns all companies; a batch of at most
- * 500 calls. Returns how many calls were applied.
+ * attempted and the last connected call, its buyer, and the status. Concerns all companies; a batch
+ * of at most 500 calls. Returns how many calls were applied.
  *
  * A call that changes meanwhile waits for this transaction and is listed again.
  */

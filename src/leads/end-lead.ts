@@ -1,4 +1,5 @@
 import type { Db } from '../db/tenant';
+import { changedAt, deletedAt } from '../db/timestamps';
 import { HttpProblem } from '../errors';
 import { END_CALLBACKS } from './queries/callbacks';
 import { LOCK_LEAD } from './queries/leads';
@@ -14,13 +15,7 @@ const ENDED = { is_live: false, due_at: null, claim_id: null };
 export async function removeLead(db: Db, id: bigint, now: Date): Promise<void> {
   const { count } = await db.prisma.lead.updateMany({
     where: { id, is_live: true },
-    data: {
-      ...ENDED,
-      status: 'disabled',
-      schedule_ended_at: now,
-      updated_at: now,
-      user_updated_at: now,
-    },
+    data: { ...ENDED, status: 'disabled', schedule_ended_at: now, ...changedAt(now) },
   });
   if (count > 0) await finish(db, id, 'removed', now);
 }
@@ -29,7 +24,7 @@ export async function removeLead(db: Db, id: bigint, now: Date): Promise<void> {
 export async function deleteLead(db: Db, id: bigint, now: Date): Promise<void> {
   await db.prisma.lead.update({
     where: { company_id_id: { company_id: db.company_id, id } },
-    data: { ...ENDED, deleted_at: now, updated_at: now, user_updated_at: now },
+    data: { ...ENDED, ...deletedAt(now) },
   });
   await finish(db, id, 'deleted', now);
 }
@@ -65,8 +60,7 @@ export async function moveToEnd(db: Db, id: bigint, now: Date): Promise<void> {
       claim_id: null,
       tries: 0,
       ...(!is_stopped && { status: 'scheduled', due_at: now }),
-      updated_at: now,
-      user_updated_at: now,
+      ...changedAt(now),
     },
   });
   await finish(db, id, 'moved_to_end', now);

@@ -13,14 +13,13 @@ import { findOwner } from './lead-owner';
 import { logEarlier, numberOf, submitByToken } from './submit-by-token';
 import { mayUnblock, submitLead, type SubmittedLead } from './submit-lead';
 import { updateContactOfLead, updateLead } from './update-lead';
-import { cachedCount, type SortKey } from '../db/list-statements';
+import { BY_TIMES, cachedCount, type SortKey } from '../db/list-statements';
 
 // Leads: people to call, text and mail. A submission makes a lead or updates the live one of its
 // number (submit-lead.ts). Locks: the contact, the lead, numbers.
 
 const orders: Record<string, SortKey> = {
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  ...BY_TIMES,
   status: { sql: 't.status', type: 'text' },
   lead_priority: { sql: 't.lead_priority', type: 'numeric', nullable: true },
   next_action_at: { sql: NEXT_ACTION_AT, type: 'timestamptz', nullable: true },

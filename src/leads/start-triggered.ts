@@ -26,10 +26,10 @@ const BATCH = 200;
 const MAX_STARTS_A_DAY = 5;
 
 /**
- * Starts the schedules whose triggers have happened, and ends those of leads that have called, where
- * they end by that. Returns how many events were done. Any number of processes may run this at the
- * same time: an event is deleted in the transaction that starts its schedules, so that it counts
- * once.
+ * Starts the schedules whose triggers have happened, and ends those of leads that have called,
+ * where they end by that. Returns how many events were done. Any number of processes may run this
+ * at the same time: an event is deleted in the transaction that starts its schedules, so that it
+ * counts once.
  */
 export async function startTriggered({
   database,

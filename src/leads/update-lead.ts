@@ -1,6 +1,7 @@
 import type { Schemas } from '../contract';
 import { identify, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
+import { changedAt } from '../db/timestamps';
 import { HttpProblem, notFound, rejectInvalidData } from '../errors';
 import { isMailAddress } from '../mail/address';
 import { findTrafficSource } from '../offers/find-traffic-source';
@@ -70,8 +71,7 @@ export async function updateLead(db: Db, id: bigint, fields: Fields, now: Date):
       ...(traffic_source_id !== undefined && { traffic_source_id }),
       ...data,
       ...timing,
-      updated_at: now,
-      user_updated_at: now,
+      ...changedAt(now),
     },
   });
   await change.catch(rejectSecondLiveLead).catch(rejectTooLarge);

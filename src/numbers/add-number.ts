@@ -1,6 +1,7 @@
 import type { AvailableNumber, CarrierName } from '../carriers/carrier';
 import { moveCount } from '../db/counters';
 import type { Db } from '../db/tenant';
+import { createdAt } from '../db/timestamps';
 import { HttpProblem } from '../errors';
 import { claimNumber } from './claim-number';
 import { READ_HOLDER, UPSERT_OWNER } from './queries/number-lookups';
@@ -47,14 +48,7 @@ export async function recordNumber(
   now: Date,
 ): Promise<bigint> {
   const number = BigInt(phone_number.slice(1));
-  const data = {
-    ...fields,
-    phone_number: number,
-    company_id: db.company_id,
-    created_at: now,
-    updated_at: now,
-    user_updated_at: now,
-  };
+  const data = { ...fields, phone_number: number, company_id: db.company_id, ...createdAt(now) };
   const { id } = await db.prisma.number.create({ data, select: { id: true } });
   // A number exists once in the whole installation: carriers name nothing else when it is called.
   const owned = await db.sql(UPSERT_OWNER, { phone_number: number, number_id: id });

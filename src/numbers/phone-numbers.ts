@@ -5,6 +5,7 @@ import { byReference, type Reference } from '../db/records';
 import { telephoneOf } from '../db/references';
 import { sqlOn } from '../db/sql';
 import type { Db } from '../db/tenant';
+import { changedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import { notFound, HttpProblem } from '../errors';
 import type { Handlers } from '../http/handlers';
@@ -154,7 +155,7 @@ async function update(
   const select = { forward_type: true, buyer_id: true };
   const before = await db.prisma.number.findUniqueOrThrow({ where, select });
   requireBuyer({ ...before, ...own });
-  const data = { ...own, user_updated_at: now, updated_at: now };
+  const data = { ...own, ...changedAt(now) };
   await db.prisma.number.update({ where, data });
 }
 

@@ -1,5 +1,6 @@
 import type { Carrier } from '../carriers/carrier';
 import type { Db } from '../db/tenant';
+import { deletedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
 import type { JobContext, Queue } from '../jobs/queue';
@@ -26,7 +27,7 @@ export async function releaseNumber(
   const where = { company_id_id: { company_id: db.company_id, id } };
   const number = await db.prisma.number.update({
     where,
-    data: { deleted_at: now, updated_at: now, user_updated_at: now },
+    data: deletedAt(now),
   });
   await db.sql(DELETE_OWNER, { phone_number: number.phone_number });
   await queue.add(db, 'forget_number', { company_id: String(db.company_id), id: String(id) });

@@ -1,4 +1,5 @@
 import type { Db } from '../db/tenant';
+import { deletedAt } from '../db/timestamps';
 import type { Queue } from '../jobs/queue';
 import { leaveTeams } from '../people/leave-teams';
 import { revokeLeadToken } from './lead-token';
@@ -15,7 +16,7 @@ export async function deleteOffer(
   const offer = { offer_id: id };
   const { lead_token } = await tx.prisma.offer.update({
     where: { company_id_id: { company_id: tx.company_id, id } },
-    data: { deleted_at: now, updated_at: now, user_updated_at: now },
+    data: deletedAt(now),
   });
   await revokeLeadToken(tx, offer);
   await tx.prisma.schedule.updateMany({ where: offer, data: { offer_id: null } });

@@ -9,7 +9,7 @@ import { recordHandlers } from '../http/record-handlers';
 import { deleteOffer } from './delete-offer';
 import { revoking } from './lead-token';
 import { createOffer, OFFER_DEFAULTS, updateOffer } from './save-offer';
-import { type SortKey } from '../db/list-statements';
+import { BY_TIMES, type SortKey } from '../db/list-statements';
 
 // Offers: what calls and leads are for. An offer has the buyers and groups that may get its calls,
 // and a lead token with which leads are submitted to it. Locks: suppression lists, the offer,
@@ -65,8 +65,7 @@ export const projection = {
 const orders: Record<string, SortKey> = {
   name: { sql: 't.name', type: 'text' },
   user_offer_id: { sql: 't.user_offer_id', type: 'text', nullable: true },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  ...BY_TIMES,
   paused: { sql: 't.paused', type: 'boolean' },
 };
 

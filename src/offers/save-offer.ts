@@ -3,6 +3,7 @@ import { grantToTeams } from '../db/access-scope';
 import { changeBuyers, replaceAttached } from '../db/attachments';
 import { resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt } from '../db/timestamps';
 import type { Caller } from '../http/auth/caller';
 import type { Queue } from '../jobs/queue';
 import { pauseColumns } from '../people/paused-by';
@@ -36,9 +37,7 @@ export async function createOffer(
       ...pauseColumns({ paused: false }, fields.paused, { caller, now }),
       lead_token,
       company_id: tx.company_id,
-      user_updated_at: now,
-      created_at: now,
-      updated_at: now,
+      ...createdAt(now),
     },
     select: { id: true },
   });
@@ -73,8 +72,7 @@ export async function updateOffer(
       ...(await payoutsOf(tx, fields)),
       ...pauseColumns(before, fields.paused, { caller, now }),
       lead_token,
-      user_updated_at: now,
-      updated_at: now,
+      ...changedAt(now),
     },
   });
   const is_reset = lead_token !== before.lead_token;

@@ -2,6 +2,7 @@ import { defaultsOf, type Schemas } from '../contract';
 import { grantToTeams } from '../db/access-scope';
 import { commonColumns, type Projection } from '../db/projection';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
 import type { Handlers } from '../http/handlers';
@@ -9,7 +10,7 @@ import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { grantTrafficSource } from '../people/grant-traffic-source';
 import { leaveTeams } from '../people/leave-teams';
-import { type SortKey } from '../db/list-statements';
+import { BY_TIMES, type SortKey } from '../db/list-statements';
 
 // Traffic sources: where leads and calls come from, and who is paid for them.
 
@@ -52,8 +53,7 @@ export const projection = {
 const orders: Record<string, SortKey> = {
   name: { sql: 't.name', type: 'text' },
   user_traffic_source_id: { sql: 't.user_traffic_source_id', type: 'text', nullable: true },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  ...BY_TIMES,
   paused: { sql: 't.paused', type: 'boolean' },
   calls_count: { sql: COUNTED_CALLS, type: 'bigint' },
   last_call_at: { sql: projection.columns.last_call_at, type: 'timestamptz', nullable: true },
@@ -66,7 +66,7 @@ async function deleteSource(tx: Db, id: bigint, now: Date): Promise<void> {
   await leaveTeams(tx, { kind: 'traffic_source', id }, now);
   await tx.prisma.trafficSource.update({
     where: key(tx.company_id, id),
-    data: { deleted_at: now, updated_at: now, user_updated_at: now },
+    data: deletedAt(now),
   });
   await tx.prisma.number.updateMany({
     where: { traffic_source_id: id, deleted_at: null },
@@ -87,9 +87,7 @@ export const trafficSources = ({ clock, authenticator }: Deps) => {
           ...fields,
           name: nameOf(fields),
           company_id: tx.company_id,
-          user_updated_at: now,
-          created_at: now,
-          updated_at: now,
+          ...createdAt(now),
         };
         const { id } = await tx.prisma.trafficSource.create({ data, select: { id: true } });
         await grantToTeams(tx, 'traffic_source', id);
@@ -105,7 +103,7 @@ export const trafficSources = ({ clock, authenticator }: Deps) => {
         const name = changedName(before, fields);
         await tx.prisma.trafficSource.update({
           where,
-          data: { ...fields, name, user_updated_at: now, updated_at: now },
+          data: { ...fields, name, ...changedAt(now) },
         });
         if (team_ids !== undefined)
           await grantTrafficSource(tx, id, team_ids ?? [], { caller: call.caller, authenticator });

@@ -1,4 +1,5 @@
 import { commonColumns, type Projection } from '../db/projection';
+import { deletedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import { requireWithin } from '../http/auth/caller';
 import type { Handlers } from '../http/handlers';
@@ -7,7 +8,7 @@ import { recordHandlers } from '../http/record-handlers';
 import { emptyTeam } from './leave-teams';
 import { requireTeamsHeld } from './grantable-teams';
 import { createTeam, resolveGrants, updateTeam } from './save-team';
-import { type SortKey } from '../db/list-statements';
+import { BY_TIMES, type SortKey } from '../db/list-statements';
 
 /** The ids of the records of a kind that a team has. */
 const attached = (kind: 'user' | 'buyer' | 'buyer_group' | 'offer' | 'traffic_source') => `ARRAY(
@@ -48,8 +49,7 @@ export const projection = {
 
 const orders: Record<string, SortKey> = {
   name: { sql: 't.name', type: 'text' },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  ...BY_TIMES,
 };
 
 /** Teams: what their users may do, and with which records. */
@@ -85,7 +85,7 @@ export const accessControlLists = ({ clock, queue, authenticator }: Deps) => {
         await emptyTeam(tx, id);
         await tx.prisma.accessControlList.update({
           where: { company_id_id: { company_id: tx.company_id, id } },
-          data: { deleted_at: now, updated_at: now, user_updated_at: now },
+          data: deletedAt(now),
           select: { id: true },
         });
         tx.afterCommit(() => authenticator.forgetRights());

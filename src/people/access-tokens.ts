@@ -1,3 +1,4 @@
+import { deletedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
 import type { Caller } from '../http/auth/caller';
@@ -57,7 +58,7 @@ export const accessTokens = ({ clock, pepper, authenticator }: Deps) => {
         await requireTokenHeld(tx, call.caller, id);
         const { public_key } = await tx.prisma.accessToken.update({
           where: { company_id_id: { company_id: tx.company_id, id } },
-          data: { deleted_at: now, updated_at: now, user_updated_at: now },
+          data: deletedAt(now),
           select: { public_key: true },
         });
         tx.afterCommit(() => authenticator.forget(public_key));

@@ -2,6 +2,7 @@ import { replaceAttached } from '../db/attachments';
 import { moveCount } from '../db/counters';
 import { lockRecord } from '../db/records';
 import type { Db } from '../db/tenant';
+import { deletedAt } from '../db/timestamps';
 import { revokeCredentials } from './issue-credentials';
 
 /** Deletes an agent whose row is locked. A parameter, since agents/ stands above people/. */
@@ -33,7 +34,7 @@ export async function deleteUser(
   }
   await tx.prisma.user.update({
     where: { company_id_id: { company_id: tx.company_id, id } },
-    data: { deleted_at: now, updated_at: now, user_updated_at: now, invitation_open: false },
+    data: { ...deletedAt(now), invitation_open: false },
     select: { id: true },
   });
 }

@@ -1,6 +1,7 @@
 import { replaceAttached } from '../db/attachments';
 import { moveCount } from '../db/counters';
 import type { Db } from '../db/tenant';
+import { createdAt } from '../db/timestamps';
 import type { Queue } from '../jobs/queue';
 import { findOrCreateUsers } from './find-or-create-users';
 import { inviteUsers } from './invite-users';
@@ -118,9 +119,7 @@ export async function generatedTeam(
       name: await nameFor(db, record),
       permissions: GENERATED_PERMISSIONS[kind],
       [`generated_for_${kind}_id`]: id,
-      created_at: now,
-      updated_at: now,
-      user_updated_at: now,
+      ...createdAt(now),
     },
     select: { id: true },
   });

@@ -1,5 +1,6 @@
 import { moveCount } from '../db/counters';
 import type { Db } from '../db/tenant';
+import { createdAt, deletedAt } from '../db/timestamps';
 import type { Caller } from '../http/auth/caller';
 import { digestOf } from '../http/auth/credentials';
 import { findOrCreateUsers } from './find-or-create-users';
@@ -59,9 +60,7 @@ export async function createCredentials(
       superuser: wanted.superuser,
       user_id,
       expires_at: wanted.expires_at ?? null,
-      created_at: now,
-      updated_at: now,
-      user_updated_at: now,
+      ...createdAt(now),
     },
     select: { id: true },
   });
@@ -79,7 +78,7 @@ export async function createCredentials(
 export async function revokeCredentials(db: Db, id: bigint, now: Date): Promise<boolean> {
   const { count } = await db.prisma.accessToken.updateMany({
     where: { id, deleted_at: null },
-    data: { deleted_at: now, updated_at: now, user_updated_at: now },
+    data: deletedAt(now),
   });
   if (count === 1) await moveCount(db, 'access_tokens', -1);
   return count === 1;

@@ -2,6 +2,7 @@ import type { Schemas } from '../contract';
 import { replaceAttached } from '../db/attachments';
 import { resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt } from '../db/timestamps';
 import type { Authenticator } from '../http/auth/authenticator';
 import type { Caller } from '../http/auth/caller';
 import { replaceOffers, replaceUsers, type TeamContext } from './edit-team';
@@ -47,9 +48,7 @@ export async function createTeam(tx: Db, fields: Fields, context: Context): Prom
       ...columnsOf(fields),
       name: fields.name!,
       company_id: tx.company_id,
-      user_updated_at: now,
-      created_at: now,
-      updated_at: now,
+      ...createdAt(now),
     },
     select: { id: true },
   });
@@ -73,7 +72,7 @@ export async function updateTeam(
   await requireTeamsWithin(tx, caller, [change.id]);
   await tx.prisma.accessControlList.update({
     where: { company_id_id: { company_id: tx.company_id, id: change.id } },
-    data: { ...columnsOf(change.fields), user_updated_at: now, updated_at: now },
+    data: { ...columnsOf(change.fields), ...changedAt(now) },
     select: { id: true },
   });
   await writeMembers(tx, change, context);

@@ -2,6 +2,7 @@ import type { Schemas } from '../contract';
 import { replaceAttached } from '../db/attachments';
 import { resolveReferences, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt } from '../db/timestamps';
 import type { Authenticator } from '../http/auth/authenticator';
 import type { Caller } from '../http/auth/caller';
 import type { Queue } from '../jobs/queue';
@@ -45,9 +46,7 @@ export async function createUser(
       ...columnsOf(fields),
       email: fields.email.toLowerCase(),
       company_id: tx.company_id,
-      user_updated_at: now,
-      created_at: now,
-      updated_at: now,
+      ...createdAt(now),
     },
     select: { id: true },
   });
@@ -80,7 +79,7 @@ export async function updateUser(
   const columns = columnsOf(fields);
   await tx.prisma.user.update({
     where,
-    data: { ...columns, user_updated_at: now, updated_at: now },
+    data: { ...columns, ...changedAt(now) },
     select: { id: true },
   });
   const is_moved = columns.email !== undefined && columns.email !== before.email;

@@ -13,7 +13,7 @@ import {
   updateInboundWebhook,
   type WebhookToken,
 } from './save-inbound-webhook';
-import { type SortKey } from '../db/list-statements';
+import { BY_TIMES, type SortKey } from '../db/list-statements';
 
 type Fields = Schemas['InboundWebhookFields'];
 const DEFAULTS = defaultsOf('InboundWebhookFields') as {
@@ -64,8 +64,7 @@ export const projection = {
 const orders: Record<string, SortKey> = {
   name: { sql: 't.name', type: 'text' },
   vanity_uri: { sql: 't.vanity_uri', type: 'text' },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  ...BY_TIMES,
   paused: { sql: 't.paused', type: 'boolean' },
 };
 

@@ -88,7 +88,9 @@ export interface Bid {
   name: string | null;
   /** + and digits, or a SIP address. */
   number: string | null;
-  /** Dollars by the payouts of the offer for the traffic source; what the buyer pays is not shown. */
+  /**
+   * Dollars by the payouts of the offer for the traffic source; what the buyer pays is not shown.
+   */
   bid_price: number;
   /** Seconds after which the seller is paid; null if that does not depend on the duration. */
   bid_duration: number | null;

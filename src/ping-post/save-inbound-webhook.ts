@@ -3,6 +3,7 @@ import type { Schemas } from '../contract';
 import { makerOf } from '../db/makers';
 import { resolveReferences, type Reference, type Table } from '../db/records';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import { digestOf } from '../http/auth/credentials';
 import { HttpProblem } from '../errors';
 import { INSERT_LOOKUP } from './queries/inbound-webhooks';
@@ -61,9 +62,7 @@ export async function createInboundWebhook(
     offer_id: offer_id!,
     auth_token_digest: token?.digest ?? null,
     company_id: db.company_id,
-    user_updated_at: now,
-    created_at: now,
-    updated_at: now,
+    ...createdAt(now),
   };
   const { id } = await db.prisma.inboundWebhook.create({ data, select: { id: true } });
   await takeVanityUri(db, id, data.vanity_uri);
@@ -95,8 +94,7 @@ export async function updateInboundWebhook(
     ...own,
     ...makerOf(db),
     ...(digest !== undefined && { auth_token_digest: digest }),
-    user_updated_at: now,
-    updated_at: now,
+    ...changedAt(now),
   };
   await db.prisma.inboundWebhook.update({ where, data });
   if (fields.vanity_uri !== undefined && fields.vanity_uri !== before.vanity_uri)
@@ -106,7 +104,7 @@ export async function updateInboundWebhook(
 
 /** Deletes an endpoint and returns its address, which is free again. */
 export async function deleteInboundWebhook(db: Db, id: bigint, now: Date): Promise<string> {
-  const data = { deleted_at: now, updated_at: now, user_updated_at: now };
+  const data = deletedAt(now);
   const where = keyOf(db, id);
   const { vanity_uri } = await db.prisma.inboundWebhook.update({ where, data });
   await db.prisma.inboundWebhookLookup.deleteMany({ where: { inbound_webhook_id: id } });

@@ -2,6 +2,7 @@ import { defaultsOf, type Schemas } from '../contract';
 import { replaceAttached, suppressionsOf } from '../db/attachments';
 import { resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import { HttpProblem } from '../errors';
 import { COMPANY_WIDE, isPermitted, type Caller } from '../http/auth/caller';
 import type { Queue } from '../jobs/queue';
@@ -65,9 +66,7 @@ export async function createSchedule(
       offer_id,
       lead_token,
       company_id: tx.company_id,
-      user_updated_at: now,
-      created_at: now,
-      updated_at: now,
+      ...createdAt(now),
     },
     select: { id: true },
   });
@@ -101,8 +100,7 @@ export async function updateSchedule(
       ...(offer_id !== undefined && { offer_id }),
       ...pauseColumns(before, fields.paused, { caller, now }),
       lead_token,
-      user_updated_at: now,
-      updated_at: now,
+      ...changedAt(now),
     },
   });
   const is_reset = lead_token !== before.lead_token;
@@ -138,7 +136,7 @@ export async function deleteSchedule(
 ): Promise<string> {
   const { lead_token } = await tx.prisma.schedule.update({
     where: { company_id_id: { company_id: tx.company_id, id } },
-    data: { deleted_at: now, updated_at: now, user_updated_at: now },
+    data: deletedAt(now),
   });
   await revokeLeadToken(tx, { schedule_id: id });
   await tx.prisma.buyerSuppressionSchedule.deleteMany({ where: { schedule_id: id } });

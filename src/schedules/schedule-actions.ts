@@ -3,6 +3,7 @@ import { makerOf } from '../db/makers';
 import { commonColumns, type Projection } from '../db/projection';
 import { byReference } from '../db/records';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
 import type { Handlers } from '../http/handlers';
@@ -10,7 +11,7 @@ import { isPermitted, type Caller } from '../http/auth/caller';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { actionRow } from './change-action';
-import { type SortKey } from '../db/list-statements';
+import { BY_TIMES, type SortKey } from '../db/list-statements';
 
 // The actions of schedules. The schedule is locked before its actions.
 
@@ -53,8 +54,7 @@ export const projection = {
 
 const orders: Record<string, SortKey> = {
   position: { sql: 't.position', type: 'double precision' },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  ...BY_TIMES,
 };
 
 type Fields = Schemas['ScheduleActionFields'];
@@ -79,9 +79,7 @@ export const scheduleActions = ({ clock, config }: Deps) => {
         const data = {
           ...(await actionRow(tx, undefined, fields, networks)),
           ...makerOf(tx),
-          user_updated_at: now,
-          created_at: now,
-          updated_at: now,
+          ...createdAt(now),
         };
         return (await tx.prisma.scheduleAction.create({ data, select: { id: true } })).id;
       }),
@@ -95,7 +93,7 @@ export const scheduleActions = ({ clock, config }: Deps) => {
       records.delete(call, async (tx, id, now) => {
         await tx.prisma.scheduleAction.update({
           where: key(tx.company_id, id),
-          data: { deleted_at: now, updated_at: now, user_updated_at: now },
+          data: deletedAt(now),
         });
       }),
   } satisfies Partial<Handlers>;
@@ -129,6 +127,6 @@ async function updateAction(
   requireReadable(caller, data.action_type);
   await tx.prisma.scheduleAction.update({
     where,
-    data: { ...data, ...makerOf(tx), user_updated_at: now, updated_at: now },
+    data: { ...data, ...makerOf(tx), ...changedAt(now) },
   });
 }

@@ -13,7 +13,7 @@ import {
   SCHEDULE_DEFAULTS,
   updateSchedule,
 } from './save-schedule';
-import { type SortKey } from '../db/list-statements';
+import { BY_TIMES, type SortKey } from '../db/list-statements';
 
 // Schedules: the steps by which leads are contacted, and the hours in which they may be. engine/
 // decides what comes next for a lead, and when; it is pure. Locks: value lists, suppression lists,
@@ -63,8 +63,7 @@ export const projection = {
 const orders: Record<string, SortKey> = {
   name: { sql: 't.name', type: 'text' },
   user_schedule_id: { sql: 't.user_schedule_id', type: 'text', nullable: true },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  ...BY_TIMES,
   paused: { sql: 't.paused', type: 'boolean' },
 };
 

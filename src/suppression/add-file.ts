@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Schemas } from '../contract';
 import { identify, resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
+import { createdAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import type { Caller } from '../http/auth/caller';
 import type { Upload } from '../http/upload';
@@ -40,9 +41,7 @@ export async function addSuppressionFile(
       buyer_suppression_id: owner ?? null,
       user_id: caller.user_id,
       status: 'pending',
-      user_updated_at: now,
-      created_at: now,
-      updated_at: now,
+      ...createdAt(now),
     },
     select: { id: true },
   });

@@ -1,4 +1,5 @@
 import type { Db } from '../db/tenant';
+import { changedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
 import type { Upload } from '../http/upload';
@@ -53,8 +54,7 @@ export async function changeSuppressionFile(
       ...columnsOf(fields),
       ...(list !== undefined && { buyer_suppression_id: list }),
       ...(await storeUpload(storage, upload)),
-      user_updated_at: now,
-      updated_at: now,
+      ...changedAt(now),
     },
   });
   // A client may send back what the record showed, which is what the import has found.

@@ -1,6 +1,7 @@
 import { moveCount } from '../db/counters';
 import { findRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
+import { deletedAt } from '../db/timestamps';
 import type { Queue } from '../jobs/queue';
 import { LOCK_FILES_OF_LIST } from './queries/files';
 
@@ -34,7 +35,7 @@ export async function deleteSuppressionList(
   await tx.prisma.buyerSuppressionSchedule.deleteMany({ where: of_list });
   await tx.prisma.buyerSuppression.update({
     where: { company_id_id: { company_id: tx.company_id, id } },
-    data: { deleted_at: now, updated_at: now, user_updated_at: now },
+    data: deletedAt(now),
   });
   if (files.count > 0) await moveCount(tx, 'buyer_suppression_files', -files.count);
   const { company_id } = tx;

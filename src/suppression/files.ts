@@ -1,6 +1,6 @@
 import { defaultsOf, type Schemas } from '../contract';
 import { commonColumns, type Projection } from '../db/projection';
-import type { SortKey } from '../db/list-statements';
+import { BY_TIMES, type SortKey } from '../db/list-statements';
 import { byReference, findRecord, resolveReferences } from '../db/records';
 import type { Deps } from '../deps';
 import { notFound } from '../errors';
@@ -72,8 +72,7 @@ const NOTHING_DONE = {
 const orders: Record<string, SortKey> = {
   name: { sql: 't.name', type: 'text', nullable: true },
   status: { sql: 't.status', type: 'text' },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  ...BY_TIMES,
 };
 
 export const buyerSuppressionFiles = (deps: Deps) => {

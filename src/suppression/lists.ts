@@ -1,10 +1,11 @@
 import type { Schemas } from '../contract';
 import { changeBuyers, replaceAttached } from '../db/attachments';
 import { moveCount } from '../db/counters';
-import type { SortKey } from '../db/list-statements';
+import { BY_TIMES, type SortKey } from '../db/list-statements';
 import { commonColumns, type Projection } from '../db/projection';
 import { findRecord, lockRecord, resolveReferences, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import { notFound } from '../errors';
 import type { Call, Handlers } from '../http/handlers';
@@ -81,8 +82,7 @@ function columnsOf({ name, caller_id_column_name, csv_headers, external_record_i
 
 const orders: Record<string, SortKey> = {
   name: { sql: 't.name', type: 'text' },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  ...BY_TIMES,
 };
 
 export const buyerSuppressions = (deps: Deps) => {
@@ -137,9 +137,7 @@ async function createList(
       ...columnsOf(fields),
       name: fields.name!,
       company_id: tx.company_id,
-      user_updated_at: now,
-      created_at: now,
-      updated_at: now,
+      ...createdAt(now),
     },
     select: { id: true },
   });
@@ -166,7 +164,7 @@ async function updateList(
 ): Promise<void> {
   await tx.prisma.buyerSuppression.update({
     where: { company_id_id: { company_id: tx.company_id, id } },
-    data: { ...columnsOf(fields), user_updated_at: now, updated_at: now },
+    data: { ...columnsOf(fields), ...changedAt(now) },
     select: { id: true },
   });
   await attach(tx, id, fields);

@@ -1,5 +1,6 @@
 import { lockRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
+import { changedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
 import { wakeList } from './file-queue';
@@ -24,7 +25,7 @@ export async function stopSuppressionFile(
     );
   const { buyer_suppression_id } = await tx.prisma.buyerSuppressionFile.update({
     where: { company_id_id: { company_id: tx.company_id, id } },
-    data: { status: 'stopped', stopped_at: now, updated_at: now, user_updated_at: now },
+    data: { status: 'stopped', stopped_at: now, ...changedAt(now) },
   });
   if (buyer_suppression_id !== null) await wakeList(tx, queue, buyer_suppression_id);
   return id;

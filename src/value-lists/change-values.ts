@@ -7,7 +7,9 @@ import { ADD_VALUES, REMOVE_ALL_VALUES, REMOVE_VALUES } from './queries/value-li
 export const MAX_VALUES = 1_000_000;
 const MAX_LENGTH = 255;
 
-/** Values as a list has them, each once, without blank ones. Throws 422 for one that is too long. */
+/**
+ * Values as a list has them, each once, without blank ones. Throws 422 for one that is too long.
+ */
 export function valuesIn(sent: readonly string[], field: string): string[] {
   const values = [...new Set(sent.map(folded))].filter(Boolean);
   const long = values.find((value) => value.length > MAX_LENGTH);

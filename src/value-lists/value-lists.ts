@@ -1,8 +1,9 @@
 import type { Schemas } from '../contract';
-import type { SortKey } from '../db/list-statements';
+import { BY_TIMES, type SortKey } from '../db/list-statements';
 import { commonColumns, type Projection } from '../db/projection';
 import { findRecord, lockRecord } from '../db/records';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
 import type { Call, Handlers } from '../http/handlers';
@@ -57,8 +58,7 @@ export const projection = {
 
 const orders: Record<string, SortKey> = {
   name: { sql: 't.name', type: 'text' },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  ...BY_TIMES,
 };
 
 type Fields = Schemas['ValueListFields'] & { column_name?: string | null };
@@ -87,7 +87,7 @@ export const valueLists = ({ clock }: Deps) => {
     deleteValueList: (call) =>
       records.delete(call, async (tx, id, now) => {
         await requireUnused(tx, id, 'deleted');
-        const data = { deleted_at: now, updated_at: now, user_updated_at: now };
+        const data = deletedAt(now);
         await tx.prisma.valueList.update({ where: keyOf(tx, id), data });
       }),
 
@@ -141,9 +141,7 @@ async function createList(tx: Db, { fields, sent, now }: Change): Promise<bigint
         name: own.name!,
         key: own.key!,
         company_id: tx.company_id,
-        user_updated_at: now,
-        created_at: now,
-        updated_at: now,
+        ...createdAt(now),
       },
       select: { id: true },
     }),
@@ -161,7 +159,7 @@ async function updateList(tx: Db, id: bigint, { fields, sent, now }: Change): Pr
     });
     if (key !== own.key) await requireUnused(tx, id, 'renamed');
   }
-  const data = { ...own, user_updated_at: now, updated_at: now };
+  const data = { ...own, ...changedAt(now) };
   await named(() => tx.prisma.valueList.update({ where: keyOf(tx, id), data }));
   if (sent) await replaceValues(tx, id, sent.values, sent.field);
 }
@@ -226,7 +224,7 @@ async function changeValues(call: ValuesCall, verb: Verb, now: Date) {
     const list = await lockRecord(tx, 'value_lists', params.id);
     await requireUnchanged({ ...options, db: tx, if_match }, params.id);
     const changed = await verb(tx, list.id, sent);
-    const data = { updated_at: now, user_updated_at: now };
+    const data = changedAt(now);
     await tx.prisma.valueList.update({ where: keyOf(tx, list.id), data });
     return { id: list.id, counts: changed };
   });

@@ -5,7 +5,7 @@ import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { createWebhook, deleteWebhook, rotateSecret, updateWebhook } from './save-webhook';
 import { DEFAULTS } from './webhook-columns';
-import { type SortKey } from '../db/list-statements';
+import { BY_TIMES, type SortKey } from '../db/list-statements';
 
 // The room of outgoing webhooks. Triggers (prisma/functions.sql) record events. These are fanned
 // out to deliveries, which are sent with retries; each attempt is logged.
@@ -44,8 +44,7 @@ export const projection = {
 const orders: Record<string, SortKey> = {
   name: { sql: 't.name', type: 'text' },
   trigger_type: { sql: 't.trigger_type', type: 'text' },
-  created_at: { sql: 't.created_at', type: 'timestamptz' },
-  updated_at: { sql: 't.updated_at', type: 'timestamptz' },
+  ...BY_TIMES,
   paused: { sql: 't.paused', type: 'boolean' },
 };
 

@@ -1,6 +1,7 @@
 import type { Schemas } from '../contract';
 import { makerOf } from '../db/makers';
 import type { Db } from '../db/tenant';
+import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import type { Caller } from '../http/auth/caller';
 import { shownSecret } from '../egress/standard-webhooks';
 import { requireValueLists } from '../value-lists/require-lists';
@@ -30,14 +31,7 @@ export async function createWebhook(
 ): Promise<{ id: bigint; secret: string }> {
   const row = await mergeRow(tx, undefined, fields, { caller, allow_networks });
   const { id, ...signing } = await tx.prisma.outgoingWebhook.create({
-    data: {
-      ...row,
-      ...makerOf(tx),
-      company_id: tx.company_id,
-      user_updated_at: now,
-      created_at: now,
-      updated_at: now,
-    },
+    data: { ...row, ...makerOf(tx), company_id: tx.company_id, ...createdAt(now) },
     select: { id: true, ...SIGNING },
   });
   await openQueue(tx, id);
@@ -58,7 +52,7 @@ export async function updateWebhook(
   const reason = fields.paused === undefined ? {} : { paused_reason: null };
   await tx.prisma.outgoingWebhook.update({
     where,
-    data: { ...row, ...reason, ...makerOf(tx), user_updated_at: now, updated_at: now },
+    data: { ...row, ...reason, ...makerOf(tx), ...changedAt(now) },
   });
   if (row.paused !== before.paused)
     await (row.paused ? closeQueue(tx, id) : wakeQueue(tx, id, now));
@@ -89,8 +83,7 @@ export async function rotateSecret(
     data: {
       secret_version: { increment: 1 },
       secret_rotated_at: now,
-      user_updated_at: now,
-      updated_at: now,
+      ...changedAt(now),
     },
     select: SIGNING,
   });
@@ -101,7 +94,7 @@ export async function rotateSecret(
 export async function deleteWebhook(tx: Db, id: bigint, now: Date): Promise<void> {
   const row = await tx.prisma.outgoingWebhook.update({
     where: keyOf(tx, id),
-    data: { deleted_at: now, updated_at: now, user_updated_at: now },
+    data: deletedAt(now),
   });
   await closeQueue(tx, id);
   await countWebhooksOf(tx, [row]);

@@ -191,8 +191,8 @@ async function report(id: number, server: number, uuids: string[], raced: RacedE
 }
 
 /**
- * The states that some order of the events leads to. A call about which an event arrives while it is
- * looked at is not lost.
+ * The states that some order of the events leads to. A call about which an event arrives while it
+ * is looked at is not lost.
  */
 function outcomesOf(models: readonly RacedCall[], events: readonly RacedEvent[]): RacedCall[] {
   const reported = events.filter(({ event }) => event !== 'lost');

@@ -10,7 +10,9 @@ const NOON = '2026-06-01T16:00:00Z';
 const here = softswitch(NOON);
 const { ok, begin, report, later } = here;
 
-/** A buyer in a group that pays once in an hour for a caller, at an offer that pays its source so. */
+/**
+ * A buyer in a group that pays once in an hour for a caller, at an offer that pays its source so.
+ */
 async function paying() {
   const attributes = { name: 'Minute', conversion_type: 'duration', duration: 60, revenue: 10 };
   const buyer = await here.buyer({

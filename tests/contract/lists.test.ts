@@ -2,8 +2,8 @@ import { contract, facets, type Operation } from '../../src/contract';
 import { createFixture, tableOf, type Fixture } from '../support/example';
 import { createWorld, type World } from '../support/world';
 
-// Derived from openapi.yaml: every list takes order, order_dir, fulltext and columns, and every show
-// takes columns, and they act.
+// Derived from openapi.yaml: every list takes order, order_dir, fulltext and columns, and every
+// show takes columns, and they act.
 
 let world: World;
 let fixture: Fixture;

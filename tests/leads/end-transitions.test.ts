@@ -6,9 +6,9 @@ import {
   type Fields,
   made,
   open,
+  openWorld,
   owners,
   post,
-  setUp,
   shown,
   sms,
   texts,
@@ -16,7 +16,7 @@ import {
 } from '../support/lead-transitions';
 import { openShop, runEngine, type Shop } from '../support/leads';
 
-setUp();
+openWorld();
 
 describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
   let shop: Shop;

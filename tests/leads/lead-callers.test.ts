@@ -4,7 +4,7 @@ import {
   fresh,
   made,
   open,
-  setUp,
+  openWorld,
   shown,
   texts,
   theirs,
@@ -13,7 +13,7 @@ import {
 import { openShop, runEngine, type Shop } from '../support/leads';
 import { type Company, type Method } from '../support/world';
 
-setUp();
+openWorld();
 
 describe.each([
   ['caller_block', 'caller_ids given | the numbers are blocked on that suppression list'],

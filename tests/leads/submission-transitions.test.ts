@@ -7,16 +7,16 @@ import {
   gone,
   made,
   open,
+  openWorld,
   owners,
   post,
-  setUp,
   shown,
   texts,
   world,
 } from '../support/lead-transitions';
 import { runEngine, type Shop } from '../support/leads';
 
-setUp();
+openWorld();
 
 describe.each(owners)('POST /api/v1/leads to an %s', (owner) => {
   let shop: Shop;

@@ -3,25 +3,13 @@ import { signatureOf } from '../../src/carriers/signature';
 import { purchases } from '../../src/cli/doctor';
 import { addNumber } from '../../src/numbers/add-number';
 import { openTwilio } from '../carriers/requests';
-import { DOWN, GONE, openMarket, type Market } from '../support/numbers';
+import { api, bought, buy, lookups, market, other, search, setUp, show } from '../support/market';
+import { DOWN, GONE } from '../support/numbers';
 import { startTwilio, type Trouble, type TwilioServer } from '../support/twilio-server';
 import { appOf, caller, TWILIO_TOKEN, type Api } from '../support/world';
 import { patient } from '../support/patience';
 
-let market: Market;
-beforeAll(async () => {
-  market = await openMarket();
-});
-afterAll(() => market.world.close());
-beforeEach(() => market.carrier.quiet());
-
-const api: Api = (...args) => market.api(...args);
-const other: Api = (...args) => market.other(...args);
-const buy = (...args: Parameters<Market['buy']>) => market.buy(...args);
-const bought = (...args: Parameters<Market['bought']>) => market.bought(...args);
-const search = (...args: Parameters<Market['search']>) => market.search(...args);
-const lookups = (...args: Parameters<Market['lookups']>) => market.lookups(...args);
-const show = (...args: Parameters<Market['show']>) => market.show(...args);
+setUp();
 
 describe('a purchase that is cut short', () => {
   /** The database loses the transaction after the carrier has sold. */

@@ -1,20 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { DOWN, GONE, openMarket, type Market } from '../support/numbers';
-import type { Api } from '../support/world';
+import { api, bought, buy, lookups, made, market, other, setUp } from '../support/market';
+import { DOWN, GONE } from '../support/numbers';
 
-let market: Market;
-beforeAll(async () => {
-  market = await openMarket();
-});
-afterAll(() => market.world.close());
-beforeEach(() => market.carrier.quiet());
-
-const api: Api = (...args) => market.api(...args);
-const other: Api = (...args) => market.other(...args);
-const buy = (...args: Parameters<Market['buy']>) => market.buy(...args);
-const bought = (...args: Parameters<Market['bought']>) => market.bought(...args);
-const made = (...args: Parameters<Market['made']>) => market.made(...args);
-const lookups = (...args: Parameters<Market['lookups']>) => market.lookups(...args);
+setUp();
 
 describe('a purchase', () => {
   test('of a requested number, by query or body, with all that belongs to it', async () => {

@@ -1,18 +1,7 @@
-import { openMarket, type Market } from '../support/numbers';
+import { api, bought, made, market, other, setUp, show } from '../support/market';
 import type { Api, Company } from '../support/world';
 
-let market: Market;
-beforeAll(async () => {
-  market = await openMarket();
-});
-afterAll(() => market.world.close());
-beforeEach(() => market.carrier.quiet());
-
-const api: Api = (...args) => market.api(...args);
-const other: Api = (...args) => market.other(...args);
-const bought = (...args: Parameters<Market['bought']>) => market.bought(...args);
-const made = (...args: Parameters<Market['made']>) => market.made(...args);
-const show = (...args: Parameters<Market['show']>) => market.show(...args);
+setUp();
 
 describe('a number', () => {
   test('is shown by id, uuid and every spelling of its number, only to its company', async () => {

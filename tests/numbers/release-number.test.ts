@@ -1,21 +1,8 @@
 import { ownNumber } from '../support/leads';
-import { DOWN, openMarket, type Market } from '../support/numbers';
-import type { Api } from '../support/world';
+import { api, bought, lookups, made, market, other, search, setUp, show } from '../support/market';
+import { DOWN } from '../support/numbers';
 
-let market: Market;
-beforeAll(async () => {
-  market = await openMarket();
-});
-afterAll(() => market.world.close());
-beforeEach(() => market.carrier.quiet());
-
-const api: Api = (...args) => market.api(...args);
-const other: Api = (...args) => market.other(...args);
-const bought = (...args: Parameters<Market['bought']>) => market.bought(...args);
-const made = (...args: Parameters<Market['made']>) => market.made(...args);
-const search = (...args: Parameters<Market['search']>) => market.search(...args);
-const lookups = (...args: Parameters<Market['lookups']>) => market.lookups(...args);
-const show = (...args: Parameters<Market['show']>) => market.show(...args);
+setUp();
 
 describe('a release', () => {
   const release = (id: number | string, headers: Record<string, string> = {}, by = api) =>

@@ -1,17 +1,7 @@
-import { DOWN, openMarket, type Market } from '../support/numbers';
-import type { Api } from '../support/world';
+import { api, bought, market, other, search, setUp } from '../support/market';
+import { DOWN } from '../support/numbers';
 
-let market: Market;
-beforeAll(async () => {
-  market = await openMarket();
-});
-afterAll(() => market.world.close());
-beforeEach(() => market.carrier.quiet());
-
-const api: Api = (...args) => market.api(...args);
-const other: Api = (...args) => market.other(...args);
-const bought = (...args: Parameters<Market['bought']>) => market.bought(...args);
-const search = (...args: Parameters<Market['search']>) => market.search(...args);
+setUp();
 
 describe('a search', () => {
   test('answers numbers by number, in pages, by number of page and by cursor', async () => {

@@ -9,7 +9,8 @@ import { listenFault } from '../../src/installation/listen';
 import { freePort, runScript, startServer } from '../support/process';
 import { freshDatabase, PEPPER_OF_TESTS } from '../support/world';
 
-// A start that succeeds says how to go on; one that fails says why in one line, and changes nothing.
+// A start that succeeds says how to go on; one that fails says why in one line, and changes
+// nothing.
 
 const ROOT = join(__dirname, '../..');
 const folder = join(process.env.TRUNKLINE_TEST_FOLDER!, 'start');
@@ -220,7 +221,7 @@ const is_guarded = existsSync(UNPRIVILEGED) && Number(readFileSync(UNPRIVILEGED,
   expect([code, output, errors.trimEnd()]).toEqual([1, '', expect.stringMatching(NEEDS_RIGHTS)]);
 });
 
-test('a port that needs rights is named, as any other reason not to listen', () => {
+test('a port that needs rights is named, like any other reason not to listen', () => {
   const fault = (code: string) =>
     listenFault(
       { port: 80, host: '127.0.0.1' },

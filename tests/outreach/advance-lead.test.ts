@@ -1,4 +1,3 @@
-import { standingClock } from '../support/clock';
 import {
   DIAL,
   EMAIL,
@@ -7,29 +6,16 @@ import {
   NOON,
   openShop,
   runEngine,
-  schedulesOf,
   SMS,
   submit,
   wait,
 } from '../support/leads';
-import { createWorld, type World } from '../support/world';
+import { outreachAtNoon } from '../support/outreach-at-noon';
 
 type Fields = Record<string, unknown>;
 
-let world: World;
-/** The world as a company of the test's own sees it. */
-let here: World;
-const time = standingClock(NOON);
-beforeAll(async () => {
-  world = await createWorld({ clock: time.read });
-});
-beforeEach(async () => {
-  time.set(NOON);
-  here = { ...world, company: await world.addCompany() };
-});
-afterAll(() => world.close());
-
-const { ok, begun, hours, texts, events, status } = schedulesOf(() => here, time);
+const env = outreachAtNoon();
+const { ok, begun, hours, texts, events, status } = env;
 
 describe('a lead', () => {
   test.each<[string, Fields[], Fields, Fields, string[]]>([
@@ -104,7 +90,7 @@ describe('a lead', () => {
       email: 'ann@example.com',
       ...fields,
     });
-    expect(await leadRow(world, lead)).toMatchObject({
+    expect(await leadRow(env.world, lead)).toMatchObject({
       status: final,
       is_live: false,
       due_at: null,
@@ -114,7 +100,7 @@ describe('a lead', () => {
 
   test('leaves a lead that has converted completed_converted', async () => {
     const { lead } = await begun([DIAL, wait(1)]);
-    await world.sql('UPDATE leads SET buyer_converted = true WHERE id = $1', [lead]);
+    await env.world.sql('UPDATE leads SET buyer_converted = true WHERE id = $1', [lead]);
     await hours(1);
     expect(await status(lead)).toBe('completed_converted');
   });
@@ -174,10 +160,10 @@ describe('the instructions of a schedule', () => {
 
   test('move_to_schedule moves the lead, at the earliest a minute after it entered', async () => {
     const target = await openShop(
-      here,
+      env.here,
       [{ ...SMS, body: 'There' }],
       { name: 'Target' },
-      here.company,
+      env.here.company,
     );
     const { lead } = await begun([
       SMS,
@@ -193,7 +179,7 @@ describe('the instructions of a schedule', () => {
       'left_schedule: completed',
       'ended: completed',
     ]);
-    expect(await leadRow(world, lead)).toMatchObject({
+    expect(await leadRow(env.world, lead)).toMatchObject({
       schedule_id: String(target.schedule.id),
       offer_id: String(target.offer.id),
     });
@@ -202,7 +188,7 @@ describe('the instructions of a schedule', () => {
   test.each<[string, (target: { id: number; lead_token: string }) => Promise<unknown>, string]>([
     [
       'holds its number by then',
-      ({ lead_token }) => submit(here, lead_token),
+      ({ lead_token }) => submit(env.here, lead_token),
       'its number is already in the schedule it was to be moved to',
     ],
     [
@@ -211,7 +197,7 @@ describe('the instructions of a schedule', () => {
       'the schedule it was to be moved to is gone',
     ],
   ])('a move into a schedule that %s ends the lead, and says so', async (_, change, why) => {
-    const target = await openShop(here, [wait(9)], {}, here.company);
+    const target = await openShop(env.here, [wait(9)], {}, env.here.company);
     const { lead } = await begun([
       DIAL,
       wait(1),
@@ -220,7 +206,7 @@ describe('the instructions of a schedule', () => {
     await change(target.schedule);
     await hours(1);
     expect((await events(lead)).at(-1)).toBe(`ended: completed_connected: ${why}`);
-    expect(await leadRow(world, lead)).toMatchObject({
+    expect(await leadRow(env.world, lead)).toMatchObject({
       status: 'completed_connected',
       is_live: false,
       due_at: null,
@@ -228,34 +214,34 @@ describe('the instructions of a schedule', () => {
   });
 
   test('many leads that move at once all move, with several workers', async () => {
-    const target = await openShop(here, [], {}, here.company);
+    const target = await openShop(env.here, [], {}, env.here.company);
     const from = await openShop(
-      here,
+      env.here,
       [{ action_type: 'move_to_schedule', to_schedule_id: target.schedule.id }],
       {},
-      here.company,
+      env.here.company,
     );
-    await fillSchedule(here, from.schedule.id, {
+    await fillSchedule(env.here, from.schedule.id, {
       first: 12_122_000_000,
       count: 2_000,
       now: new Date(Date.parse(NOON) - 60_000),
     });
-    await Promise.all([1, 2, 3, 4].map(() => runEngine(here)));
-    const rows = await world.sql(
+    await Promise.all([1, 2, 3, 4].map(() => runEngine(env.here)));
+    const rows = await env.world.sql(
       'SELECT status, schedule_id FROM leads WHERE company_id = $1 GROUP BY 1, 2',
-      [here.company.id],
+      [env.here.company.id],
     );
     expect(rows).toEqual([{ status: 'completed', schedule_id: String(target.schedule.id) }]);
-    const [logged] = await world.sql(
+    const [logged] = await env.world.sql(
       `SELECT count(*)::int FROM lead_logs WHERE company_id = $1 AND event = 'moved_to_schedule'`,
-      [here.company.id],
+      [env.here.company.id],
     );
     expect(logged).toEqual({ count: 2_000 });
   });
 
   test('webhook queues a job for its log', async () => {
     // Ids that are not in order as text.
-    await world.sql(
+    await env.world.sql(
       `SELECT setval('lead_logs_id_seq', (
         SELECT greatest(m, (10 ^ length(m::text))::bigint - 4)
         FROM (SELECT coalesce(max(id), 1) AS m FROM lead_logs) x
@@ -266,18 +252,20 @@ describe('the instructions of a schedule', () => {
       { action_type: 'webhook', url: 'https://hooks.example/x' },
       { action_type: 'webhook', url: 'https://hooks.example/y' },
     ]);
-    const logs = await world.sql(
+    const logs = await env.world.sql(
       `SELECT id::text FROM lead_logs WHERE lead_id = $1 AND event = 'webhook_queued' ORDER BY id`,
       [lead],
     );
-    const jobs = await world.sql(
+    const jobs = await env.world.sql(
       `SELECT data FROM jobs.job
         WHERE name = 'send_action_webhook' AND data->>'company_id' = $1
         ORDER BY data->>'lead_log_id'`,
-      [String(here.company.id)],
+      [String(env.here.company.id)],
     );
     expect(jobs).toEqual(
-      logs.map(({ id }) => ({ data: { company_id: String(here.company.id), lead_log_id: id } })),
+      logs.map(({ id }) => ({
+        data: { company_id: String(env.here.company.id), lead_log_id: id },
+      })),
     );
     expect(jobs).toHaveLength(2);
   });

@@ -1,36 +1,21 @@
-import { standingClock } from '../support/clock';
 import {
   DIAL,
   EMAIL,
   leadRow,
-  NOON,
   openShop,
   runEngine,
-  schedulesOf,
   sentTo,
   SMS,
   story,
   submit,
   wait,
 } from '../support/leads';
-import { createWorld, type World } from '../support/world';
+import { outreachAtNoon } from '../support/outreach-at-noon';
 
 type Fields = Record<string, unknown>;
 
-let world: World;
-/** The world as a company of the test's own sees it. */
-let here: World;
-const time = standingClock(NOON);
-beforeAll(async () => {
-  world = await createWorld({ clock: time.read });
-});
-beforeEach(async () => {
-  time.set(NOON);
-  here = { ...world, company: await world.addCompany() };
-});
-afterAll(() => world.close());
-
-const { ok, begun, until, hours, texts, events, status } = schedulesOf(() => here, time);
+const env = outreachAtNoon();
+const { ok, begun, until, hours, texts, events, status } = env;
 
 describe('a schedule', () => {
   test('is done in order, each step once; what is sent is stored, counted and logged', async () => {
@@ -46,12 +31,12 @@ describe('a schedule', () => {
       first_name: 'Ann',
       email: 'ann@example.com',
     });
-    expect(await runEngine(here)).toBe(0);
+    expect(await runEngine(env.here)).toBe(0);
     await until('2027-01-12T17:59:59.999Z');
     expect(await status(lead)).toBe('waiting');
     await until('2027-01-12T18:00:00Z');
     await hours(48);
-    expect(await story(world, lead)).toEqual([
+    expect(await story(env.world, lead)).toEqual([
       'created',
       'sms_sent: delivered',
       'email_sent: sent',
@@ -87,7 +72,7 @@ describe('a schedule', () => {
         to_email: 'ann@example.com',
         lead_id: lead,
       });
-    const [call] = await sentTo(world, 'calls', lead);
+    const [call] = await sentTo(env.world, 'calls', lead);
     expect(call).toMatchObject({
       connect_to: '+13105550199',
       carrier: 'sandbox',
@@ -133,7 +118,7 @@ describe('a schedule', () => {
     expect(await texts(lead)).toEqual([
       'Ann of <i>"Ö" & co</i>, a {{city}} your pet +13105550123 Auto insurance +12125550100',
     ]);
-    expect(await sentTo(world, 'emails', lead)).toMatchObject([
+    expect(await sentTo(env.world, 'emails', lead)).toMatchObject([
       {
         subject: 'For Ann Bcc: eve@example.net <i>"Ö" & co</i>',
         body: '<p>&lt;i&gt;&quot;Ö&quot; &amp; co&lt;/i&gt; & <b></p>',
@@ -145,30 +130,32 @@ describe('a schedule', () => {
 
   test('includes its own earlier calls in the tokens of later texts', async () => {
     const { lead } = await begun([DIAL, { ...SMS, body: '{{calls_last_1_days}} {{call_uuid}}' }]);
-    const [call] = await sentTo(world, 'calls', lead);
+    const [call] = await sentTo(env.world, 'calls', lead);
     expect(await texts(lead)).toEqual([`1 ${call!.uuid}`]);
   });
 
   test('an e-mail names the number the lead was given to call', async () => {
     const shop = await openShop(
-      here,
+      env.here,
       [{ ...EMAIL, body: 'Call {{service_number}}' }],
       {},
-      here.company,
+      env.here.company,
     );
-    const { body } = await submit(here, shop.schedule.lead_token, {
+    const { body } = await submit(env.here, shop.schedule.lead_token, {
       email: 'ann@example.com',
       assign_service_number: true,
     });
-    await runEngine(here);
+    await runEngine(env.here);
     expect(body.service_number_plain).toBe('12125550100');
-    expect(await sentTo(world, 'emails', body.id)).toMatchObject([{ body: 'Call +12125550100' }]);
+    expect(await sentTo(env.world, 'emails', body.id)).toMatchObject([
+      { body: 'Call +12125550100' },
+    ]);
   });
 
   test('sends e-mails from the sender of the action, the schedule or the default', async () => {
     const actions = [EMAIL, { ...EMAIL, from_email: 'Ann <ann@desk.example>' }];
     const from = async (lead: number) =>
-      (await sentTo(world, 'emails', lead)).map(({ from_email }) => from_email);
+      (await sentTo(env.world, 'emails', lead)).map(({ from_email }) => from_email);
     const one = await begun(
       actions,
       { email: 'ann@example.com' },
@@ -258,7 +245,7 @@ describe('a schedule that changes', () => {
     await ok('delete', `schedules/${schedule}`);
     await hours(1);
     expect(await texts(lead)).toEqual(['Hello']);
-    expect(await leadRow(world, lead)).toMatchObject({
+    expect(await leadRow(env.world, lead)).toMatchObject({
       status: 'disabled',
       is_live: false,
       due_at: null,

@@ -1,21 +1,8 @@
-import { standingClock } from '../support/clock';
-import { leadRow, NOON, schedulesOf, SMS, wait } from '../support/leads';
-import { createWorld, type World } from '../support/world';
+import { leadRow, SMS, wait } from '../support/leads';
+import { outreachAtNoon } from '../support/outreach-at-noon';
 
-let world: World;
-/** The world as a company of the test's own sees it. */
-let here: World;
-const time = standingClock(NOON);
-beforeAll(async () => {
-  world = await createWorld({ clock: time.read });
-});
-beforeEach(async () => {
-  time.set(NOON);
-  here = { ...world, company: await world.addCompany() };
-});
-afterAll(() => world.close());
-
-const { begun, until, hours, texts, events } = schedulesOf(() => here, time);
+const env = outreachAtNoon();
+const { time, begun, until, hours, texts, events } = env;
 
 describe('the hours of a lead', () => {
   test('are daylight in every zone of area code and ZIP', async () => {
@@ -30,7 +17,10 @@ describe('the hours of a lead', () => {
       ],
       { caller_id: '2125550177', zip: '90012' },
     );
-    expect((await leadRow(world, lead)).zones).toEqual(['America/Los_Angeles', 'America/New_York']);
+    expect((await leadRow(env.world, lead)).zones).toEqual([
+      'America/Los_Angeles',
+      'America/New_York',
+    ]);
     await until('2027-01-12T15:59:59.999Z');
     expect(await texts(lead)).toEqual([]);
     // Eight in Los Angeles, eleven in New York.

@@ -1,22 +1,16 @@
 import { setTimeout } from 'node:timers/promises';
-import { actionWebhooksOf, startReceiver, type Queued } from '../support/action-webhooks';
-import { createWorld, type World } from '../support/world';
+import {
+  newPath,
+  outcomes,
+  type Queued,
+  queued,
+  run,
+  setUp,
+  to,
+  world,
+} from '../support/action-webhooks';
 
-let world: World;
-let receiver: Awaited<ReturnType<typeof startReceiver>>;
-beforeAll(async () => {
-  receiver = await startReceiver();
-  world = await createWorld({ environment: { WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' } });
-});
-afterAll(async () => {
-  await world.close();
-  await receiver.close();
-});
-
-const { queued, run, to, outcomes, newPath } = actionWebhooksOf(
-  () => world,
-  () => receiver,
-);
+setUp();
 
 describe('a job that runs again', () => {
   test.each([

@@ -1,22 +1,19 @@
 import { createDeps } from '../../src/deps';
-import { actionWebhooksOf, startReceiver, type Received } from '../support/action-webhooks';
-import { createWorld, testConfig, type World } from '../support/world';
+import {
+  newPath,
+  outcomes,
+  queued,
+  type Received,
+  receiver,
+  run,
+  setUp,
+  startReceiver,
+  to,
+  world,
+} from '../support/action-webhooks';
+import { testConfig } from '../support/world';
 
-let world: World;
-let receiver: Awaited<ReturnType<typeof startReceiver>>;
-beforeAll(async () => {
-  receiver = await startReceiver();
-  world = await createWorld({ environment: { WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' } });
-});
-afterAll(async () => {
-  await world.close();
-  await receiver.close();
-});
-
-const { queued, run, to, outcomes, newPath } = actionWebhooksOf(
-  () => world,
-  () => receiver,
-);
+setUp();
 
 describe('the webhook of an action', () => {
   test('has the lead as JSON, unless the action has a body', async () => {

@@ -1,34 +1,18 @@
 import { openTwilio } from '../carriers/requests';
-import { standingClock } from '../support/clock';
 import { patient } from '../support/patience';
 import { switchboard } from '../support/switchboard';
-import { startTwilio, type TwilioServer } from '../support/twilio-server';
+import { server, setUp, time, world } from '../support/twilio-calls';
 import { readTwiml } from '../support/twiml-caller';
-import { appOf, caller, createWorld, type Api, type World } from '../support/world';
+import { appOf, caller, type Api } from '../support/world';
 
 // Keys and hang-ups in calls that are connected through the carrier.
 
-const NOON = '2026-06-01T16:00:00Z';
 const FROM = '+13105550188';
-const time = standingClock(NOON);
-let world: World;
-let server: TwilioServer;
 let api: Api;
-beforeAll(async () => {
-  world = await createWorld({ clock: time.read });
-  server = await startTwilio();
-});
-beforeEach(async () => {
-  time.set(NOON);
-  server.trouble([]);
-  server.asked.length = 0;
-  world.company = await world.addCompany();
+setUp();
+beforeEach(() => {
   const carrier = openTwilio(server, { timeout_ms: patient(300) });
   api = caller(appOf({ ...world.deps, carrier }), world.company.auth);
-});
-afterAll(async () => {
-  await server.close();
-  await world.close();
 });
 
 /** A call that the carrier has connected to a buyer. */

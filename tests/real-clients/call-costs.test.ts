@@ -1,31 +1,14 @@
 import { openTwilio } from '../carriers/requests';
 import { lookUpCosts, WAITS } from '../../src/calls/look-up-costs';
-import { standingClock } from '../support/clock';
 import { patient } from '../support/patience';
 import { switchboard } from '../support/switchboard';
-import { startTwilio, type TwilioServer } from '../support/twilio-server';
-import { createWorld, type World } from '../support/world';
+import { server, setUp, time, world } from '../support/twilio-calls';
 
 // What calls cost: what the carrier charges for all legs, and what the service costs a minute.
 
-const NOON = '2026-06-01T16:00:00Z';
-const time = standingClock(NOON);
-let world: World;
-let server: TwilioServer;
-beforeAll(async () => {
-  world = await createWorld({ clock: time.read });
-  server = await startTwilio();
-});
+setUp();
 beforeEach(async () => {
-  time.set(NOON);
-  server.trouble([]);
-  server.asked.length = 0;
-  world.company = await world.addCompany();
   await world.sql('DELETE FROM call_cost_looks');
-});
-afterAll(async () => {
-  await server.close();
-  await world.close();
 });
 
 type Fields = Record<string, unknown>;

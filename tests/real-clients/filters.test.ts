@@ -1,31 +1,10 @@
-import { standingClock } from '../support/clock';
-import { switchboard } from '../support/switchboard';
-import { createWorld, type World } from '../support/world';
+import { CALLER, on, setUp, world } from '../support/carrier-calls';
 
 // Filters as real clients write them: understood, or refused with the list of operators.
 
-/** Monday 08:30 in New York. */
-const MONDAY = '2026-06-01T12:30:00Z';
-/** Of Los Angeles by its area code. */
-const CALLER = '+13105550188';
-
 type Fields = Record<string, unknown>;
 
-let world: World;
-let on: ReturnType<typeof switchboard>;
-const time = standingClock(MONDAY);
-beforeAll(async () => {
-  world = await createWorld({
-    clock: time.read,
-    environment: { PUBLIC_URL: 'https://calls.example.com', TRUST_PROXY: '1' },
-  });
-});
-beforeEach(async () => {
-  time.set(MONDAY);
-  world.company = await world.addCompany();
-  on = switchboard(world, time);
-});
-afterAll(() => world.close());
+setUp();
 
 const UNKNOWN = ['age:=>18', 'age:<>18', 'state:contains CA', 'state:not CA', 'state:in ()'];
 const OPERATORS = ['==', '!=', '>=', '<=', '=~', '!~', 'in', 'not in', 'in_list'];

@@ -1,31 +1,15 @@
-import { standingClock } from '../support/clock';
-import { switchboard, type Bought } from '../support/switchboard';
+import { on, setUp } from '../support/carrier-calls';
+import type { Bought } from '../support/switchboard';
 import type { Played } from '../support/twiml-caller';
-import { createWorld, type World } from '../support/world';
 
 // A group that rings all its buyers at once, on a carrier that rings ten.
 
-/** Monday 08:30 in New York. */
-const MONDAY = '2026-06-01T12:30:00Z';
-
-let world: World;
-let on: ReturnType<typeof switchboard>;
 let buyers: Bought[];
-const time = standingClock(MONDAY);
-beforeAll(async () => {
-  world = await createWorld({
-    clock: time.read,
-    environment: { PUBLIC_URL: 'https://calls.example.com', TRUST_PROXY: '1' },
-  });
-});
+setUp();
 beforeEach(async () => {
-  time.set(MONDAY);
-  world.company = await world.addCompany();
-  on = switchboard(world, time);
   buyers = [];
   for (let n = 0; n < 13; n++) buyers.push(await on.buyer({ concurrency_cap_limit: 1 }));
 });
-afterAll(() => world.close());
 
 interface Decided {
   buyer_ids: number[];

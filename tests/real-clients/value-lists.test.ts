@@ -1,31 +1,12 @@
 import { gzipSync } from 'node:zlib';
-import { standingClock } from '../support/clock';
-import { switchboard } from '../support/switchboard';
-import { createWorld, type World } from '../support/world';
+import { CALLER, on, setUp, world } from '../support/carrier-calls';
+import type { World } from '../support/world';
 
 // Uploaded lists of ZIP codes, which filters name.
 
-/** Monday 08:30 in New York. */
-const MONDAY = '2026-06-01T12:30:00Z';
-const CALLER = '+13105550188';
-
 type Fields = Record<string, unknown>;
 
-let world: World;
-let on: ReturnType<typeof switchboard>;
-const time = standingClock(MONDAY);
-beforeAll(async () => {
-  world = await createWorld({
-    clock: time.read,
-    environment: { PUBLIC_URL: 'https://calls.example.com', TRUST_PROXY: '1' },
-  });
-});
-beforeEach(async () => {
-  time.set(MONDAY);
-  world.company = await world.addCompany();
-  on = switchboard(world, time);
-});
-afterAll(() => world.close());
+setUp();
 
 const api = (...args: Parameters<World['company']['api']>) => world.company.api(...args);
 const made = async (body: Fields) => (await on.ok('post', 'value_lists', body)).value_list;

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Deps } from '../../src/deps';
 import { sendActionWebhook } from '../../src/outreach/send-action-webhook';
 import { openShop, runEngine } from './leads';
-import type { World } from './world';
+import { createWorld, type World } from './world';
 
 export interface Received {
   method: string;
@@ -54,60 +54,70 @@ export interface Queued {
 
 type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** Webhooks of schedule actions that are queued, run as jobs and received. */
-export function actionWebhooksOf(world: () => World, receiver: () => Receiver) {
-  let paths = 0;
+export let world: World;
+export let receiver: Receiver;
 
-  /** A lead whose schedule has queued a webhook to `path`. */
-  const queued = async (
-    path: string,
-    action: object = {},
-    tokens: object = {},
-  ): Promise<Queued> => {
-    const url = `http://127.0.0.1:${receiver().port}${path}`;
-    const { schedule } = await openShop(world(), [{ action_type: 'webhook', url, ...action }]);
-    const caller_id = `+1310777${1000 + ++paths}`;
-    const res = await world().company.api('post', 'leads', {
-      auth: null,
-      body: { lead_token: schedule.lead_token, caller_id, email: 'ann@example.com', data: tokens },
-    });
-    expect(res.status).toBe(201);
-    await runEngine(world());
-    const [log] = await world().sql<{ id: string; schedule_action_id: string }>(
-      `SELECT id, schedule_action_id FROM lead_logs
-      WHERE lead_id = $1 AND event = 'webhook_queued'`,
-      [res.body.id],
-    );
-    return {
-      lead_id: res.body.id,
-      schedule_action_id: log!.schedule_action_id,
-      lead_log_id: log!.id,
-    };
-  };
-  const goOn = new AbortController().signal;
-  /** Runs the job once, as a worker would. */
-  const run = (
-    { lead_log_id }: Queued,
-    { deps = world().deps, signal = goOn }: { deps?: Deps; signal?: AbortSignal } = {},
-  ) =>
-    sendActionWebhook(
-      { company_id: String(world().company.id), lead_log_id },
-      { job_id: 'x', signal },
-      deps,
-    );
-  const to = (path: string) => receiver().received.filter((one) => one.path.startsWith(path));
-  const outcomes = ({ lead_id }: Queued) =>
-    world().sql<{
-      event: string;
-      message: string;
-      details: Record<string, unknown>;
-      schedule_action_id: string;
-    }>(
-      `SELECT event, message, details, schedule_action_id FROM lead_logs
-      WHERE lead_id = $1 AND event IN ('webhook_delivered', 'webhook_failed') ORDER BY id`,
-      [lead_id],
-    );
-  const newPath = () => `/take/${++paths}`;
-
-  return { queued, run, to, outcomes, newPath };
+/** Opens the world of these tests and a server that receives their webhooks. */
+export function setUp(): void {
+  beforeAll(async () => {
+    receiver = await startReceiver();
+    world = await createWorld({ environment: { WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' } });
+  });
+  afterAll(async () => {
+    await world.close();
+    await receiver.close();
+  });
 }
+
+let paths = 0;
+
+/** A lead whose schedule has queued a webhook to `path`. */
+export const queued = async (
+  path: string,
+  action: object = {},
+  tokens: object = {},
+): Promise<Queued> => {
+  const url = `http://127.0.0.1:${receiver.port}${path}`;
+  const { schedule } = await openShop(world, [{ action_type: 'webhook', url, ...action }]);
+  const caller_id = `+1310777${1000 + ++paths}`;
+  const res = await world.company.api('post', 'leads', {
+    auth: null,
+    body: { lead_token: schedule.lead_token, caller_id, email: 'ann@example.com', data: tokens },
+  });
+  expect(res.status).toBe(201);
+  await runEngine(world);
+  const [log] = await world.sql<{ id: string; schedule_action_id: string }>(
+    `SELECT id, schedule_action_id FROM lead_logs
+    WHERE lead_id = $1 AND event = 'webhook_queued'`,
+    [res.body.id],
+  );
+  return {
+    lead_id: res.body.id,
+    schedule_action_id: log!.schedule_action_id,
+    lead_log_id: log!.id,
+  };
+};
+const goOn = new AbortController().signal;
+/** Runs the job once, as a worker would. */
+export const run = (
+  { lead_log_id }: Queued,
+  { deps = world.deps, signal = goOn }: { deps?: Deps; signal?: AbortSignal } = {},
+) =>
+  sendActionWebhook(
+    { company_id: String(world.company.id), lead_log_id },
+    { job_id: 'x', signal },
+    deps,
+  );
+export const to = (path: string) => receiver.received.filter((one) => one.path.startsWith(path));
+export const outcomes = ({ lead_id }: Queued) =>
+  world.sql<{
+    event: string;
+    message: string;
+    details: Record<string, unknown>;
+    schedule_action_id: string;
+  }>(
+    `SELECT event, message, details, schedule_action_id FROM lead_logs
+    WHERE lead_id = $1 AND event IN ('webhook_delivered', 'webhook_failed') ORDER BY id`,
+    [lead_id],
+  );
+export const newPath = () => `/take/${++paths}`;

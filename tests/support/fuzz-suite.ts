@@ -5,8 +5,8 @@ import { requestsOf, sendDraft } from './fuzz';
 import { createWorld, type World } from './world';
 
 /**
- * Declares a test of so many runs for each of the operations: any value in any parameter, header or field gets a
- * response that the contract promises, and never an internal error.
+ * Declares a test of so many runs for each of the operations: any value in any parameter, header or
+ * field gets a response that the contract promises, and never an internal error.
  */
 export function fuzz(isMeant: (operation: Operation) => boolean, runs: number): void {
   jest.setTimeout(600_000);

@@ -53,8 +53,8 @@ export const open = (fields: Fields = {}) =>
   );
 export const owners = ['offer', 'schedule'] as const;
 
-/** Opens the world of these tests before they run. */
-export function setUp(): void {
+/** Opens the world of tests of leads before they run. */
+export function openWorld(): void {
   beforeAll(async () => {
     world = await createWorld({ clock: time.read });
     theirs = await world.addCompany('Theirs');

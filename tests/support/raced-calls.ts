@@ -42,7 +42,9 @@ function pay(raced: RacedCall, attempt: ModelAttempt): void {
   raced.paid++;
 }
 
-/** What the conversions of a call are after an event that tells how long the parties have talked. */
+/**
+ * What the conversions of a call are after an event that tells how long the parties have talked.
+ */
 function talk(raced: RacedCall, { event, place, seconds }: RacedEvent): void {
   if (event !== 'duration' && event !== 'completed') return;
   if (event === 'duration' && raced.call.attempts[place]!.status === 'over') return;

@@ -7,10 +7,10 @@ const TESTS = join(__dirname, '..') + sep;
 const KEPT = join(__dirname, 'worker') + sep;
 
 /**
- * Loads modules with Node's own `require`: src and its dependencies are evaluated once a worker, not
- * once a test file. Only the modules below tests/ are loaded again for each test file, but for those
- * in tests/support/worker. Module mocks
- * (`jest.mock`) therefore do nothing; the code under test is given its edges instead (`createDeps`).
+ * Loads modules with Node's own `require`: src and its dependencies are evaluated once a worker,
+ * not once a test file. Only the modules below tests/ are loaded again for each test file, but for
+ * those in tests/support/worker. Module mocks (`jest.mock`) therefore do nothing; the code under
+ * test is given its edges instead (`createDeps`).
  */
 class Runtime extends JestRuntime {
   constructor(...given) {

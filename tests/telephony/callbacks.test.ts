@@ -1,28 +1,9 @@
-import { standingClock } from '../support/clock';
+import { CALLER, on, setUp, time, world } from '../support/carrier-calls';
 import { ownNumber } from '../support/leads';
-import { switchboard, type Bought } from '../support/switchboard';
+import type { Bought } from '../support/switchboard';
 import { readTwiml } from '../support/twiml-caller';
-import { createWorld, type World } from '../support/world';
 
-/** Monday 08:30 in New York. */
-const MONDAY = '2026-06-01T12:30:00Z';
-const CALLER = '+13105550188';
-
-let world: World;
-let on: ReturnType<typeof switchboard>;
-const time = standingClock(MONDAY);
-beforeAll(async () => {
-  world = await createWorld({
-    clock: time.read,
-    environment: { PUBLIC_URL: 'https://calls.example.com', TRUST_PROXY: '1' },
-  });
-});
-beforeEach(async () => {
-  time.set(MONDAY);
-  world.company = await world.addCompany();
-  on = switchboard(world, time);
-});
-afterAll(() => world.close());
+setUp();
 
 describe('reports of a carrier', () => {
   const scripts = (one: Bought, two: Bought) =>

@@ -1,26 +1,6 @@
-import { standingClock } from '../support/clock';
-import { switchboard } from '../support/switchboard';
-import { createWorld, type World } from '../support/world';
+import { CALLER, on, setUp } from '../support/carrier-calls';
 
-/** Monday 08:30 in New York. */
-const MONDAY = '2026-06-01T12:30:00Z';
-const CALLER = '+13105550188';
-
-let world: World;
-let on: ReturnType<typeof switchboard>;
-const time = standingClock(MONDAY);
-beforeAll(async () => {
-  world = await createWorld({
-    clock: time.read,
-    environment: { PUBLIC_URL: 'https://calls.example.com', TRUST_PROXY: '1' },
-  });
-});
-beforeEach(async () => {
-  time.set(MONDAY);
-  world.company = await world.addCompany();
-  on = switchboard(world, time);
-});
-afterAll(() => world.close());
+setUp();
 
 describe('a call from a carrier', () => {
   test('is greeted, connected to the buyer who answers, and counted once', async () => {

@@ -8,8 +8,8 @@ import type { ScheduleRow } from '../../schedules/engine/plan';
 export const LOAD_SCHEDULES = statement(
   'outreach.load_schedules',
   sql`
-    SELECT s.company_id, s.id, s.name, s.paused, s.offer_id, s.time_zone, s.daylight_hours, s.business_hours,
-      s.hours_to_expire, s.max_contact_attempts, s.from_email,
+    SELECT s.company_id, s.id, s.name, s.paused, s.offer_id, s.time_zone, s.daylight_hours,
+      s.business_hours, s.hours_to_expire, s.max_contact_attempts, s.from_email,
       ARRAY(
         SELECT a.buyer_suppression_id::text
         FROM buyer_suppression_schedules a

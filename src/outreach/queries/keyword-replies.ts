@@ -4,7 +4,8 @@ export const READ_REPLY_SETTINGS = statement(
   'outreach.read_reply_settings',
   sql`
     SELECT
-      c.name, c.country, c.contact_countries, coalesce(c.contact_prefixes, '{}') AS contact_prefixes,
+      c.name, c.country, c.contact_countries,
+      coalesce(c.contact_prefixes, '{}') AS contact_prefixes,
       c.keyword_replies, c.help_text, c.opt_out_text, c.opt_in_text
     FROM companies c
     WHERE c.id = {company_id}

@@ -75,7 +75,11 @@ export const LOAD_BIDS = statement(
       CASE WHEN conversion.conversion_type = 'duration' THEN conversion.duration END
         AS duration,
       coalesce(
-        (SELECT o.payouts FROM offers o WHERE o.company_id = {company_id} AND o.id = {offer_id}::bigint),
+        (
+          SELECT o.payouts
+          FROM offers o
+          WHERE o.company_id = {company_id} AND o.id = {offer_id}::bigint
+        ),
         '[]'
       ) AS payouts
     FROM buyers b

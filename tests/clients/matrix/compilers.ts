@@ -58,7 +58,9 @@ async function go(folder: string): Promise<void> {
   await must('compiling', 'go', args, { cwd: folder });
 }
 
-/** There is no compiler of C# in these registries: the syntax and the names of types are checked. */
+/**
+ * There is no compiler of C# in these registries: the syntax and the names of types are checked.
+ */
 async function csharp(folder: string): Promise<void> {
   const args = [join(SCRIPTS, 'check_csharp.py'), join(folder, 'src/Org.OpenAPITools')];
   await must('checking', join(await python(), 'python'), args);

@@ -1,0 +1,39 @@
+import { lookUpCosts } from '../calls/look-up-costs';
+import { stopLegs } from '../calls/stop-legs';
+import type { Deps } from '../deps';
+import { repeat, type Running } from '../jobs/loop';
+import { startTriggered } from '../leads/start-triggered';
+
+// Loops that do what is due in batches, until they are stopped. Any number of processes may run
+// them. Each is a loop of its own, so that none holds up another: an import may trigger thousands
+// of schedules.
+
+/** Work that runs again at once as long as there was something to do. */
+const repeated = (batch: () => Promise<number>) => async () => (await batch()) > 0;
+
+/** Stops legs that have rung long enough. */
+export const startLegs = (deps: Deps): Running =>
+  repeat(deps.log, {
+    work: repeated(() => stopLegs(deps)),
+    every_ms: 1_000,
+    pause_ms: 5_000,
+    failure: 'stopping legs failed and will be tried again',
+  });
+
+/** Starts schedules by their triggers. */
+export const startTriggers = (deps: Deps): Running =>
+  repeat(deps.log, {
+    work: repeated(() => startTriggered(deps)),
+    every_ms: 1_000,
+    pause_ms: 5_000,
+    failure: 'schedules could not be started by their triggers; this will be tried again',
+  });
+
+/** Asks carriers what calls have cost. */
+export const startCallCosts = (deps: Deps): Running =>
+  repeat(deps.log, {
+    work: repeated(() => lookUpCosts(deps)),
+    every_ms: 5_000,
+    pause_ms: 30_000,
+    failure: 'looking up the costs of calls failed and will be tried again',
+  });
