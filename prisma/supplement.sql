@@ -55,6 +55,10 @@ ALTER TABLE record_counts SET (
   autovacuum_vacuum_scale_factor = 0.02,
   autovacuum_vacuum_cost_delay = 0
 );
+ALTER TABLE next_action_counts SET (
+  autovacuum_vacuum_scale_factor = 0.02,
+  autovacuum_vacuum_cost_delay = 0
+);
 
 -- Rows that come and go: what is under way, and what waits to be fanned out.
 ALTER TABLE call_slots SET (

@@ -8,6 +8,7 @@ import { startJobs } from './background/start';
 import { loadConfig, type Config } from './config';
 import { contract } from './contract';
 import { deleteExpiredRateLimits } from './db/rate-limit-counter';
+import { deleteUnusedCounts } from './db/saved-counts';
 import type { Deps } from './deps';
 import { limitConnections } from './http/connections';
 import { deleteExpiredAnswers } from './http/idempotency';
@@ -80,6 +81,7 @@ function deleteExpired(deps: Deps): void {
     deleteExpiredAnswers(database.sql),
     deleteExpiredPings(database.sql),
     deleteExpiredRateLimits(database.sql),
+    deleteUnusedCounts(database.sql),
     deleteOrphanedUploads(deps),
     deleteOldWebhookLogs(deps, config.webhook_log_days),
   ];

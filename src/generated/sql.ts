@@ -1619,6 +1619,10 @@ export interface SqlTypes {
     params: object;
     row: object;
   };
+  'db.delete_unused_counts': {
+    params: object;
+    row: object;
+  };
   'db.find_maker_teams': {
     params: {
       company_id: number | string | bigint | null;
@@ -1662,6 +1666,15 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'db.load_count': {
+    params: {
+      company_id: number | string | bigint | null;
+      key: string | null;
+    };
+    row: {
+      counted: string;
+    };
+  };
   'db.lock_buyers_by_user_id': {
     params: {
       company_id: number | string | bigint | null;
@@ -1686,6 +1699,14 @@ export interface SqlTypes {
       subjects: readonly (string)[] | string | null;
       windows: readonly (Date | string)[] | string | null;
       counts: readonly (number | string | bigint)[] | string | null;
+    };
+    row: object;
+  };
+  'db.save_count': {
+    params: {
+      company_id: number | string | bigint | null;
+      key: string | null;
+      counted: string | object | null;
     };
     row: object;
   };
