@@ -55,7 +55,7 @@ interface Conditions {
   conditions: string[];
   values: Record<string, unknown>;
   /** SQL of how many records meet them, where that is known without counting them. */
-  total: { sql: string } | undefined;
+  total: { sql: string; is_number: true } | undefined;
 }
 
 /** Which records a list has: those of its filters that are in the caller's scope. */
@@ -89,7 +89,7 @@ export function conditionsOf(
   const in_scope = scope && visible(plural);
   const sql = conditions.length > read.length || in_scope ? undefined : known;
   if (in_scope) conditions.push(in_scope);
-  return { conditions, values, total: sql === undefined ? undefined : { sql } };
+  return { conditions, values, total: sql === undefined ? undefined : { sql, is_number: true } };
 }
 
 /** The conditions of ids, created_at_* and fulltext, which every list has. */
