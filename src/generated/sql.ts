@@ -2114,6 +2114,12 @@ export interface SqlTypes {
       starts: number;
     };
   };
+  'leads.fold_next_actions': {
+    params: object;
+    row: {
+      fold_next_actions: string;
+    };
+  };
   'leads.lift_blocks': {
     params: {
       now: Date | string | null;

@@ -1,3 +1,4 @@
+import { foldNextActions } from '../../src/leads/fold-next-actions';
 import { openShop, submit } from '../support/leads';
 import { createWorld, type Company, type World } from '../support/world';
 
@@ -160,6 +161,13 @@ test('writers fold the rows as they go, so that they stay few', async () => {
   // Each adds two rows, 800 in all. One in sixteen folds: once in 10^8 runs, the last 300 do not.
   expect((await rowsOfCounts()).length).toBeLessThan(600);
   await expectCounted();
+});
+
+test('an hour that has passed leaves no rows behind', async () => {
+  const ids = await addLeads(3);
+  for (const minutes of [-90, -30, 10]) for (const id of ids) await moveTo(id, minutes);
+  await foldNextActions(world.deps.database.sql);
+  expect(await rowsOfCounts()).toEqual([[minute(0), 3]]);
 });
 
 test('two that fold at a time do not wait, and lose nothing', async () => {
