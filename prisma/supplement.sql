@@ -45,7 +45,7 @@ BEGIN
     -- Rows that are updated again and again.
     'leads', 'calls', 'call_attempts', 'call_limits', 'record_counts',
     -- Rows that come and go: what is under way, and what waits to be fanned out.
-    'call_slots', 'call_holds', 'schedule_events', 'webhook_events'
+    'call_slots', 'call_holds', 'schedule_events', 'webhook_events', 'next_action_counts'
   ] LOOP
     EXECUTE format(
       'ALTER TABLE %I SET (

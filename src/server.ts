@@ -8,6 +8,7 @@ import { startJobs } from './background/start';
 import { loadConfig, type Config } from './config';
 import { contract } from './contract';
 import { deleteExpiredRateLimits } from './db/rate-limit-counter';
+import { deleteUnusedCounts } from './db/saved-counts';
 import type { Deps } from './deps';
 import { limitConnections } from './http/connections';
 import { deleteExpiredAnswers } from './http/idempotency';
@@ -16,6 +17,7 @@ import type { NewCompany } from './installation/create-company';
 import { prepareCompanies, type FirstStart } from './installation/demo';
 import { checkAddress, listen } from './installation/listen';
 import { databaseOf, openInstallation, type Installation } from './installation/open';
+import { foldNextActions } from './leads/fold-next-actions';
 import { deleteExpiredPings } from './ping-post/delete-expired-pings';
 import { deleteOldWebhookLogs } from './webhooks/delete-old-logs';
 
@@ -73,13 +75,15 @@ function serverOf(deps: Deps): { server: Server; closeConnections: () => void } 
   return { server, closeConnections: () => void (closing = true) };
 }
 
-/** Deletes what is kept for a limited time. */
+/** Deletes what is kept for a limited time, and what is no longer needed. */
 function deleteExpired(deps: Deps): void {
   const { config, database, log } = deps;
   const deletions = [
     deleteExpiredAnswers(database.sql),
     deleteExpiredPings(database.sql),
     deleteExpiredRateLimits(database.sql),
+    deleteUnusedCounts(database.sql),
+    foldNextActions(database.sql),
     deleteOrphanedUploads(deps),
     deleteOldWebhookLogs(deps, config.webhook_log_days),
   ];

@@ -27,11 +27,11 @@ const AGE_LEADS = `
     updated_at = now() - id * 7919 % 100000 * interval '1 minute'`;
 
 const COUNT_LEADS = `
-  INSERT INTO record_counts (company_id, resource, slot, n)
-  SELECT company_id, 'leads/has_next_action', 0, count(*)
+  INSERT INTO next_action_counts (company_id, hour, n)
+  SELECT company_id, next_action_hour(due_at, callback_at, next_action_at), count(*)
   FROM leads
-  WHERE due_at IS NOT NULL AND coalesce(callback_at, next_action_at) IS NOT NULL
-  GROUP BY 1`;
+  WHERE next_action_hour(due_at, callback_at, next_action_at) IS NOT NULL
+  GROUP BY 1, 2`;
 
 /** Inserts leads whose next actions are within thirty days. */
 async function fill(world: BenchWorld): Promise<void> {
@@ -96,6 +96,7 @@ export async function benchLeadLists(server: EmbeddedDatabase): Promise<void> {
       `next_action_at_to=${day(1)}`,
       `next_action_at_from=${day(15)}`,
       `next_action_at_from=${day(1)}`,
+      `next_action_at_from=${day(1)}&next_action_at_to=${day(29)}`,
       ...ORDERS.flatMap((order) => [`order=${order}`, `order=${order}&order_dir=desc`]),
       'has_next_action=true&order=next_action_at',
     ],

@@ -39,8 +39,11 @@ export interface ListShape extends Selection {
   offset?: number;
   /** Whether the cursor's sort key was null; undefined without a cursor. */
   after?: 'null' | 'value' | undefined;
-  /** How many records there are in all: not asked, counted, or known by another SQL. */
-  total: 'none' | 'counted' | { sql: string };
+  /**
+   * How many records there are in all: not asked, counted, or known by another SQL, which may be
+   * quick and answer the number itself.
+   */
+  total: 'none' | 'counted' | { sql: string; is_number?: true };
 }
 
 /**
@@ -78,7 +81,8 @@ export function keysTemplate(projection: Projection, shape: ListShape): Template
 function keysTextOf(projection: Projection, shape: ListShape): string {
   if (isFoundFirst(shape)) {
     if (shape.total === 'counted') return foundSql(projection, shape);
-    if (shape.sort === 'id') return sortedSql(projection, shape);
+    if (shape.sort === 'id')
+      return hasNumber(shape) ? soughtSql(projection, shape) : sortedSql(projection, shape);
   }
   return keysSql(projection, shape, totalSql(projection, shape));
 }
@@ -225,18 +229,43 @@ LEFT JOIN LATERAL (
 ) p ON true`;
 }
 
-/**
- * The same in the order of ids, where another SQL gives the total. OFFSET 0 makes it find first.
- */
+/** The same in the order of ids, where another SQL gives the total. */
 function sortedSql(projection: Projection, shape: ListShape): string {
-  const cursor = shape.after ? `WHERE ${keysetParts(shape)[0]}` : '';
   return `SELECT c.total, NULL AS key, p.id::text AS id
 FROM (SELECT (${totalSql(projection, shape)})::text AS total) c
 LEFT JOIN LATERAL (
-  SELECT t.id FROM (
-    SELECT t.id FROM ${matchingSql(projection, shape.conditions)} OFFSET 0
-  ) t ${cursor} ORDER BY t.id ${directionOf(shape)} ${limitSql(shape)}
+  ${foundIdsSql(projection, shape)}
 ) p ON true`;
+}
+
+const hasNumber = ({ total }: ListShape): boolean => typeof total === 'object' && !!total.is_number;
+
+/** Finding and sorting more rows takes longer than walking along the ids to a page of them. */
+const MAX_FOUND = 50_000;
+
+/** The same, where the total says whether to find all of the rows or to walk along the ids. */
+function soughtSql(projection: Projection, shape: ListShape): string {
+  const { rows } = pageSql(projection, {
+    ...shape,
+    conditions: [...shape.conditions, `c.n > ${MAX_FOUND}`],
+  });
+  return `SELECT c.n::text AS total, NULL AS key, p.id::text AS id
+FROM (SELECT ${totalSql(projection, shape)} AS n OFFSET 0) c
+LEFT JOIN LATERAL (
+  SELECT * FROM (
+    (${foundIdsSql(projection, shape, `WHERE c.n <= ${MAX_FOUND}`)})
+    UNION ALL
+    SELECT t.id FROM ${rows}
+  ) t ORDER BY t.id ${directionOf(shape)}
+) p ON true`;
+}
+
+/** The ids of a page. OFFSET 0 makes it find the rows first. */
+function foundIdsSql(projection: Projection, shape: ListShape, only = 'WHERE true'): string {
+  const cursor = shape.after ? `AND ${keysetParts(shape)[0]}` : '';
+  return `SELECT t.id FROM (
+    SELECT t.id FROM ${matchingSql(projection, shape.conditions)} OFFSET 0
+  ) t ${only} ${cursor} ORDER BY t.id ${directionOf(shape)} ${limitSql(shape)}`;
 }
 
 function totalSql(projection: Projection, { total, conditions }: ListShape): string {

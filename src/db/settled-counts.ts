@@ -12,8 +12,14 @@ import type { Projection } from './projection';
 // Both are asked in the statement that counts, of the same snapshot as the page: such chunks are
 // counted again, and so are the rows that are not settled. Writing a call that has just begun
 // costs nothing of this.
+//
+// A count that is asked for again is saved, so that a process that starts later need not begin from
+// nothing (db/saved-counts.ts). Whoever writes calls without their triggers must empty
+// `saved_counts`.
 
-const CHUNK = 8192;
+export const CHUNK = 8192;
+/** A count is saved again after it has settled that many chunks more. */
+const SAVED_EVERY = 16;
 /**
  * Younger rows may change without being recorded. The trigger records changes of rows older than
  * ten minutes; the other twenty are a margin for long transactions and for clocks that differ.
@@ -36,6 +42,20 @@ interface Known {
   below: number;
   chunks: ReadonlyMap<number, number>;
   sum: number;
+}
+
+/** What is saved of a count. */
+export interface SavedCount extends Omit<Known, 'chunks' | 'sum'> {
+  chunks: (readonly [chunk: number, n: number])[];
+}
+
+/** What a process remembers of a count. */
+interface Remembered {
+  known: Known;
+  /** Up to which id the saved count has settled. */
+  saved_below: number;
+  /** Whether it was asked for again, or in an earlier process. */
+  is_repeated: boolean;
 }
 
 const NOTHING: Known = {
@@ -67,41 +87,66 @@ export interface SettledCount {
 
 /** The counts that a process remembers; the one used last is at the end. */
 export class SettledCounts {
-  private readonly known = new Map<string, Known>();
+  private readonly remembered = new Map<string, Remembered>();
   private size = 0;
 
-  constructor(private readonly max_bytes = MAX_BYTES) {}
+  constructor(
+    private readonly max_bytes = MAX_BYTES,
+    private readonly saved_every = SAVED_EVERY,
+  ) {}
 
   /** `key` says what is counted: company, conditions and their values. */
   of(projection: Projection, conditions: readonly string[], key: string): SettledCount {
-    const known = this.known.get(key) ?? NOTHING;
+    const known = this.remembered.get(key)?.known ?? NOTHING;
     const { snapshot, settled_at, below } = known;
     return {
       sql: answerSql(projection, conditions),
       values: { count_snapshot: snapshot, count_settled_at: settled_at, count_below: below },
       read: (answer) => {
         const { next, total } = advance(known, JSON.parse(answer) as Answer);
-        this.keep(key, next);
+        const { saved_below = 0 } = this.remembered.get(key) ?? {};
+        const is_repeated = this.remembered.has(key);
+        this.keep(key, { known: next, saved_below, is_repeated });
         return total;
       },
     };
   }
 
-  private keep(key: string, next: Known): void {
+  /** Remembers what `load` has of a count, unless the process knows the count. */
+  async recall(key: string, load: () => Promise<SavedCount | undefined>): Promise<void> {
+    if (this.remembered.has(key)) return;
+    const saved = await load();
+    if (!saved || this.remembered.has(key)) return;
+    const chunks = new Map(saved.chunks);
+    const known = { ...saved, chunks, sum: sumOf(chunks) };
+    this.keep(key, { known, saved_below: saved.below, is_repeated: true });
+  }
+
+  /** What is to be saved of a count now; it is taken as saved. */
+  toSave(key: string): SavedCount | undefined {
+    const { known, saved_below, is_repeated } = this.remembered.get(key) ?? {};
+    if (!known || !is_repeated) return undefined;
+    if (known.below - saved_below! < this.saved_every * CHUNK) return undefined;
+    this.keep(key, { known, saved_below: known.below, is_repeated });
+    const { snapshot, settled_at, below, chunks } = known;
+    return { snapshot, settled_at, below, chunks: [...chunks] };
+  }
+
+  private keep(key: string, next: Remembered): void {
     this.drop(key);
-    this.known.set(key, next);
-    this.size += sizeOf(key, next);
-    for (const oldest of this.known.keys()) {
+    this.remembered.set(key, next);
+    this.size += sizeOf(key, next.known);
+    for (const oldest of this.remembered.keys()) {
       if (this.size <= this.max_bytes) break;
       this.drop(oldest);
     }
   }
 
   private drop(key: string): void {
-    const known = this.known.get(key);
-    if (!known) return;
-    this.known.delete(key);
-    this.size -= sizeOf(key, known);
+    const found = this.remembered.get(key);
+    if (!found) return;
+    this.remembered.delete(key);
+    this.size -= sizeOf(key, found.known);
   }
 }
 
@@ -120,9 +165,12 @@ function advance(known: Known, answer: Answer): { next: Known; total: number } {
   const chunks = new Map(known.chunks);
   for (const chunk of changed) chunks.delete(chunk);
   for (const [chunk, n] of answer.chunks) if (chunk * CHUNK < below) chunks.set(chunk, n);
-  const sum = [...chunks.values()].reduce((all, n) => all + n, 0);
-  return { next: { snapshot: answer.snapshot, settled_at, below, chunks, sum }, total };
+  const { snapshot } = answer;
+  return { next: { snapshot, settled_at, below, chunks, sum: sumOf(chunks) }, total };
 }
+
+const sumOf = (chunks: ReadonlyMap<number, number>): number =>
+  [...chunks.values()].reduce((all, n) => all + n, 0);
 
 /** `min(id + 0)`: of `min(id)` the planner makes a walk along the ids. */
 function answerSql({ plural }: Projection, conditions: readonly string[]): string {

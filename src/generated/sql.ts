@@ -1577,6 +1577,10 @@ export interface SqlTypes {
     params: object;
     row: object;
   };
+  'db.delete_unused_counts': {
+    params: object;
+    row: object;
+  };
   'db.find_maker_teams': {
     params: {
       company_id: number | string | bigint | null;
@@ -1620,6 +1624,15 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'db.load_count': {
+    params: {
+      company_id: number | string | bigint | null;
+      key: string | null;
+    };
+    row: {
+      counted: string;
+    };
+  };
   'db.lock_buyers_by_user_id': {
     params: {
       company_id: number | string | bigint | null;
@@ -1644,6 +1657,14 @@ export interface SqlTypes {
       subjects: readonly (string)[] | string | null;
       windows: readonly (Date | string)[] | string | null;
       counts: readonly (number | string | bigint)[] | string | null;
+    };
+    row: object;
+  };
+  'db.save_count': {
+    params: {
+      company_id: number | string | bigint | null;
+      key: string | null;
+      counted: string | object | null;
     };
     row: object;
   };
@@ -2049,6 +2070,12 @@ export interface SqlTypes {
       time_zone: string;
       triggers: unknown;
       starts: number;
+    };
+  };
+  'leads.fold_next_actions': {
+    params: object;
+    row: {
+      fold_next_actions: string;
     };
   };
   'leads.lift_blocks': {

@@ -14,22 +14,40 @@ export interface FilterByCase {
   totals?: Record<string, string>;
 }
 
-/** A filter with SQL of how many records meet it, which is faster than counting them. */
-export interface CountedFilter {
+/**
+ * One end of an interval: SQL of how many records have the value at all, and of how many of these
+ * lie beyond this end, where that is faster than counting what is inside.
+ */
+export interface IntervalFilter {
   condition: string;
-  total: string;
+  among: string;
+  beyond: string;
 }
 
 /**
  * A resource's own filters, by parameter: SQL over t with `{parameter}` for the value, or by case.
  */
-export type Filters = Record<string, string | FilterByCase | CountedFilter>;
+export type Filters = Record<string, string | FilterByCase | IntervalFilter>;
 
-function readFilter(filter: Filters[string], value: unknown): Partial<CountedFilter> {
+interface ReadFilter extends Partial<IntervalFilter> {
+  condition: string;
+  total?: string | undefined;
+}
+
+function readFilter(filter: Filters[string], value: unknown): ReadFilter {
   if (typeof filter === 'string') return { condition: filter };
   if ('condition' in filter) return filter;
-  const [condition, total] = [filter.cases[String(value)]!, filter.totals?.[String(value)]];
-  return total === undefined ? { condition } : { condition, total };
+  return { condition: filter.cases[String(value)]!, total: filter.totals?.[String(value)] };
+}
+
+/** How many records meet all of the filters, where that is known. */
+function totalOf(filters: ReadFilter[]): string | undefined {
+  const [{ total, among } = {}] = filters;
+  if (filters.length === 1 && total !== undefined) return total;
+  const is_interval = among !== undefined && filters.every((filter) => filter.among === among);
+  if (!is_interval) return undefined;
+  // Nothing lies beyond both ends, unless they are in the wrong order.
+  return `greatest(0, ${[among, ...filters.map(({ beyond }) => beyond)].join(' - ')})`;
 }
 
 interface Conditions {
@@ -37,7 +55,7 @@ interface Conditions {
   conditions: string[];
   values: Record<string, unknown>;
   /** SQL of how many records meet them, where that is known without counting them. */
-  total: { sql: string } | undefined;
+  total: { sql: string; is_number: true } | undefined;
 }
 
 /** Which records a list has: those of its filters that are in the caller's scope. */
@@ -49,7 +67,7 @@ export function conditionsOf(
   const { plural, everlasting } = projection;
   const { conditions, values } = commonConditions(query, projection);
   Object.assign(values, scope);
-  const totals: (string | undefined)[] = [];
+  const read: ReadFilter[] = [];
   const addScopeOf = (filter: string) => {
     if (!scope) return;
     const condition = alsoVisible(filter, plural);
@@ -61,17 +79,17 @@ export function conditionsOf(
   for (const [name, filter] of Object.entries(filters)) {
     const value = (query as Record<string, unknown>)[name];
     if (value === undefined) continue;
-    const { condition, total } = readFilter(filter, value);
-    conditions.push(condition!);
+    read.push(readFilter(filter, value));
+    conditions.push(read.at(-1)!.condition);
     values[name] = value;
     addScopeOf(name);
-    if (typeof filter !== 'string') totals.push(total);
   }
-  if (conditions.length === 0 && everlasting !== true) totals.push(cachedCount(plural));
+  const all = everlasting === true ? undefined : cachedCount(plural);
+  const known = conditions.length === 0 ? all : totalOf(read);
   const in_scope = scope && visible(plural);
-  const [sql] = conditions.length <= 1 && !in_scope ? totals : [];
+  const sql = conditions.length > read.length || in_scope ? undefined : known;
   if (in_scope) conditions.push(in_scope);
-  return { conditions, values, total: sql === undefined ? undefined : { sql } };
+  return { conditions, values, total: sql === undefined ? undefined : { sql, is_number: true } };
 }
 
 /** The conditions of ids, created_at_* and fulltext, which every list has. */

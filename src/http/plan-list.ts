@@ -6,7 +6,8 @@ import type { ListOptions, ListQuery } from './list';
 import { isExternal, isGrid } from './record';
 import { sideCondition } from '../db/access-scope';
 import { type ListShape, type SortKey } from '../db/list-statements';
-import { settledCounts, type SettledCount } from '../db/settled-counts';
+import { savedCount } from '../db/saved-counts';
+import type { SettledCount } from '../db/settled-counts';
 import type { Db } from '../db/tenant';
 
 /** The statement of a list: its shape, which is cached, and its parameters. */
@@ -30,7 +31,7 @@ export async function planList(
   const is_csv = query.format === 'csv';
   const has_total = query.root !== false && !is_csv;
   const settled =
-    has_total && !total ? settledCount(db, projection, { conditions, values }) : undefined;
+    has_total && !total ? await settledCount(db, projection, { conditions, values }) : undefined;
   const shape: ListShape = {
     columns: knownColumns(query, projection),
     grid: isGrid(query.serializer),
@@ -56,15 +57,14 @@ export async function planList(
  * The count of a filtered list that is remembered in part. Not of a text, which is seldom searched
  * twice, nor in a transaction, which sees its own rows.
  */
-function settledCount(
+async function settledCount(
   db: Db,
   projection: Projection,
   { conditions, values }: Pick<ListShape, 'conditions'> & { values: Record<string, unknown> },
-): SettledCount | undefined {
+): Promise<SettledCount | undefined> {
   const is_repeated = !('ids' in values || 'fulltext' in values);
   if (!projection.settles || db.accessScope || !db.batched || !is_repeated) return undefined;
-  const key = JSON.stringify([db.key, conditions, values]);
-  return settledCounts.of(projection, conditions, key);
+  return savedCount(db, projection, { conditions, values });
 }
 
 /** The order of a list. A limited caller's order is that of what this caller may read. */

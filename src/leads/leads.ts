@@ -44,27 +44,32 @@ const HAS_OPTED_OUT = `EXISTS (
     AND (x.everywhere OR x.offer_id = t.offer_id OR x.schedule_id = t.schedule_id)
 )`;
 
-const with_next_action = cachedCount('leads/has_next_action');
+const NEXT_ACTIONS = 'FROM next_action_counts c WHERE c.company_id = {company_id}';
+const with_next_action = `(SELECT coalesce(sum(c.n), 0) ${NEXT_ACTIONS})`;
 
 /**
- * The leads of a period that has only one end. Counted are they, or the others with a next action:
- * whichever are of the shorter time.
+ * One end of a period of next actions. Those beyond it are counted by the hour, and one by one in
+ * the hour of this end.
  */
 function nextActionFilter(parameter: string, within: '>=' | '<=') {
   const time = `{${parameter}}::timestamptz`;
-  const leads = 'FROM leads t WHERE t.company_id = {company_id} AND t.deleted_at IS NULL';
-  const count = (operator: string) =>
-    `(SELECT count(*) ${leads} AND ${NEXT_ACTION_AT} ${operator} ${time})`;
-  const before = `${time} - (SELECT min(${NEXT_ACTION_AT}) ${leads})`;
-  const after = `(SELECT max(${NEXT_ACTION_AT}) ${leads}) - ${time}`;
-  const [inside, outside] = within === '>=' ? [after, before] : [before, after];
+  const hour = `date_trunc('hour', ${time}, 'UTC')`;
+  const outside = within === '>=' ? '<' : '>';
   return {
     condition: `${NEXT_ACTION_AT} ${within} ${time}`,
-    total: `CASE
-      WHEN ${inside} > ${outside}
-        THEN ${with_next_action} - ${count(within === '>=' ? '<' : '>')}
-      ELSE ${count(within)}
-    END`,
+    among: with_next_action,
+    beyond: `(
+      (SELECT coalesce(sum(c.n), 0) ${NEXT_ACTIONS} AND c.hour ${outside} ${hour})
+      + (
+        SELECT count(*)
+        FROM leads t
+        WHERE t.company_id = {company_id}
+          AND t.deleted_at IS NULL
+          AND ${NEXT_ACTION_AT} ${outside} ${time}
+          AND ${NEXT_ACTION_AT} >= ${hour}
+          AND ${NEXT_ACTION_AT} < ${hour} + interval '1 hour'
+      )
+    )`,
   };
 }
 

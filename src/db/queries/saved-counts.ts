@@ -1,0 +1,35 @@
+import { sql, statement } from '../sql';
+
+/** A restored copy of a database has transactions of its own, unknown to the snapshot. */
+const CLUSTER = sql`(SELECT system_identifier::text FROM pg_control_system())`;
+
+export const LOAD_COUNT = statement(
+  'db.load_count',
+  sql`
+    UPDATE saved_counts
+    SET used_at = now()
+    WHERE company_id = {company_id} AND key = {key} AND cluster = ${CLUSTER}
+    RETURNING counted::text AS counted
+  `,
+  { prepared: true, nullable: [] },
+).returning<{ counted: string }>();
+
+export const SAVE_COUNT = statement(
+  'db.save_count',
+  sql`
+    INSERT INTO saved_counts (company_id, key, cluster, counted, used_at)
+    VALUES ({company_id}, {key}, ${CLUSTER}, {counted}, now())
+    ON CONFLICT (company_id, key) DO UPDATE SET
+      cluster = excluded.cluster,
+      counted = excluded.counted,
+      used_at = excluded.used_at
+  `,
+  { prepared: true },
+);
+
+/** Of all companies. */
+export const DELETE_UNUSED_COUNTS = statement(
+  'db.delete_unused_counts',
+  sql`DELETE FROM saved_counts WHERE used_at < now() - interval '30 days'`,
+  { prepared: false },
+);

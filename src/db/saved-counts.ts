@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+import { DELETE_UNUSED_COUNTS, LOAD_COUNT, SAVE_COUNT } from './queries/saved-counts';
+import type { Projection } from './projection';
+import { CHUNK, settledCounts, type SavedCount, type SettledCount } from './settled-counts';
+import type { Sql } from './sql';
+import type { Db } from './tenant';
+
+// Counts of calls that processes have made are kept in `saved_counts`, for those that start later.
+// They are worth nothing but time: one that is lost is made again.
+
+interface Counted {
+  conditions: readonly string[];
+  values: Record<string, unknown>;
+}
+
+/** A count that is remembered in part, by this process or by an earlier one. */
+export async function savedCount(
+  db: Pick<Db, 'key' | 'sql'>,
+  projection: Projection,
+  { conditions, values }: Counted,
+  counts = settledCounts,
+): Promise<SettledCount> {
+  const what = JSON.stringify([CHUNK, projection.plural, conditions, values]);
+  const [key, digest] = [`${db.key} ${what}`, createHash('sha256').update(what).digest('base64')];
+  await counts.recall(key, async () => {
+    const [found] = await db.sql(LOAD_COUNT, { key: digest });
+    return found && (JSON.parse(found.counted) as SavedCount);
+  });
+  const save = (counted: SavedCount) =>
+    db.sql(SAVE_COUNT, { key: digest, counted: JSON.stringify(counted) });
+  const count = counts.of(projection, conditions, key);
+  return {
+    ...count,
+    read: (answer) => {
+      const total = count.read(answer);
+      const counted = counts.toSave(key);
+      // The list need not wait. Where it fails, the count is made again by the next process.
+      if (counted) void save(counted).catch(() => {});
+      return total;
+    },
+  };
+}
+
+/** Deletes counts of all companies that no process has begun with for a month. */
+export async function deleteUnusedCounts(sql: Sql): Promise<void> {
+  await sql(DELETE_UNUSED_COUNTS, {});
+}

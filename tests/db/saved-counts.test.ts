@@ -1,0 +1,113 @@
+import { callProjection } from '../../src/calls/columns';
+import { deleteUnusedCounts, savedCount } from '../../src/db/saved-counts';
+import { SettledCounts } from '../../src/db/settled-counts';
+import { callsOf } from '../support/calls';
+import { createWorld, type Company, type World } from '../support/world';
+
+// That counts are exact: settled-counts.test.ts. Here, that the database keeps them.
+
+const CHUNK = 8192;
+const FURTHEST = 20 * CHUNK;
+
+let world: World;
+let company: Company;
+beforeAll(async () => {
+  world = await createWorld();
+});
+beforeEach(async () => {
+  company = await world.addCompany();
+  const { call: add } = callsOf(world, company);
+  const created_at = new Date(Date.now() - 10_800_000);
+  for (const id of [10, CHUNK, FURTHEST]) await add({ id, created_at, status: 'completed' });
+});
+afterAll(() => world.close());
+
+/** From which id on a process that has just started reads, where the list counts this status. */
+async function startsAt(status = 'completed', process = new SettledCounts()): Promise<number> {
+  const db = world.deps.tenants.of(company.id);
+  const counted = { conditions: ['t.status = {status}'], values: { status } };
+  const { values } = await savedCount(db, callProjection, counted, process);
+  return values.count_below as number;
+}
+
+async function total(status: string): Promise<number> {
+  const { status: code, body } = await company.api('get', 'calls', { query: { status } });
+  expect(code).toBe(200);
+  return body.metadata.total_count as number;
+}
+
+const savedRows = async () =>
+  Number(
+    (
+      await world.sql<{ n: string }>(
+        'SELECT count(*) AS n FROM saved_counts WHERE company_id = $1',
+        [company.id],
+      )
+    )[0]!.n,
+  );
+
+/** A list saves its count after it has answered. */
+async function untilSaved(rows: number): Promise<void> {
+  while ((await savedRows()) < rows) await new Promise((done) => setTimeout(done, 10));
+}
+
+/** Twice, because what is asked for once is not saved. */
+async function ask(status = 'completed'): Promise<void> {
+  for (let time = 0; time < 2; time++) expect(await total(status)).toBe(3);
+}
+
+test('a process that starts later goes on from where an earlier one has counted', async () => {
+  expect(await startsAt()).toBe(0);
+  await ask();
+  await untilSaved(1);
+  expect(await startsAt()).toBe(FURTHEST);
+  expect(await startsAt('busy')).toBe(0);
+});
+
+test('a count that was asked for once is not saved', async () => {
+  expect(await total('busy')).toBe(0);
+  await ask();
+  await untilSaved(1);
+  expect(await savedRows()).toBe(1);
+  expect(await startsAt('busy')).toBe(0);
+});
+
+test('a count of another cluster, whose transactions are others, is not gone by', async () => {
+  await ask();
+  await untilSaved(1);
+  await world.sql(`UPDATE saved_counts SET cluster = 'another' WHERE company_id = $1`, [
+    company.id,
+  ]);
+  expect(await startsAt()).toBe(0);
+});
+
+test('a count is known to its company only', async () => {
+  await ask();
+  await untilSaved(1);
+  company = await world.addCompany();
+  expect(await startsAt()).toBe(0);
+});
+
+test('a saved count with which no process has begun for a month is deleted', async () => {
+  await ask();
+  await untilSaved(1);
+  const age = (days: number) =>
+    world.sql(
+      `UPDATE saved_counts SET used_at = now() - $2 * interval '1 day' WHERE company_id = $1`,
+      [company.id, days],
+    );
+  await age(29);
+  await deleteUnusedCounts(world.deps.database.sql);
+  expect(await startsAt()).toBe(FURTHEST);
+  await age(29);
+  await startsAt();
+  expect(
+    await world.sql(
+      `SELECT FROM saved_counts WHERE company_id = $1 AND used_at > now() - interval '1 day'`,
+      [company.id],
+    ),
+  ).toHaveLength(1);
+  await age(31);
+  await deleteUnusedCounts(world.deps.database.sql);
+  expect(await savedRows()).toBe(0);
+});

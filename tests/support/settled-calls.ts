@@ -1,0 +1,84 @@
+import { Client } from 'pg';
+import { callProjection } from '../../src/calls/columns';
+import type { SavedCount, SettledCounts } from '../../src/db/settled-counts';
+import { template } from '../../src/db/statement';
+import { callsOf } from './calls';
+import type { Company, World } from './world';
+
+/** The database divides calls into chunks of so many ids; tests give the ids. */
+export const CHUNK = 8192;
+const AGED = '3 hours';
+
+export const ago = (interval: string) =>
+  interval === 'now' ? new Date() : new Date(Date.now() - SECONDS[interval]! * 1000);
+const SECONDS: Record<string, number> = {
+  '3 hours': 10_800,
+  '40 minutes': 2_400,
+  '20 minutes': 1_200,
+  '5 minutes': 300,
+  'in an hour': -3_600,
+};
+
+export type Condition = [sql: string, values: Record<string, unknown>];
+export const COMPLETED: Condition = ['t.status = {status}', { status: 'completed' }];
+
+/** What processes save, as JSON by key. */
+export type Saved = Map<string, string>;
+
+/** What tests of remembered counts do, for the company of the test. */
+export function settledCalls(world: () => World, company: () => Company) {
+  const open: Client[] = [];
+  /** A connection of its own, for a transaction that stays open. */
+  async function connect(): Promise<Client> {
+    const client = new Client({ connectionString: world().url });
+    await client.connect();
+    open.push(client);
+    return client;
+  }
+
+  const add = (id: number, age = AGED, fields: object = {}) =>
+    callsOf(world(), company()).call({ id, created_at: ago(age), ...fields });
+
+  /** As calls are that were there before, and have settled since: no trigger has seen them. */
+  async function addUnseen(id: number, fields: object = {}): Promise<void> {
+    await world().sql('SET session_replication_role = replica');
+    await add(id, AGED, fields);
+    await world().sql('SET session_replication_role = DEFAULT');
+  }
+
+  /** The count of a process that remembers `counts`, and from which id on it has read. */
+  async function count(
+    counts: SettledCounts,
+    [condition, values]: Condition = COMPLETED,
+    saved?: Saved,
+  ) {
+    const key = JSON.stringify([String(company().id), condition, values]);
+    const found = saved?.get(key);
+    await counts.recall(key, () =>
+      Promise.resolve(found === undefined ? found : (JSON.parse(found) as SavedCount)),
+    );
+    const counted = counts.of(callProjection, [condition], key);
+    const { text, values: bound } = template(`SELECT (${counted.sql})::text AS answer`, {
+      prepared: false,
+    })({ company_id: company().id, ...values, ...counted.values });
+    const [row] = await world().sql<{ answer: string }>(text, bound);
+    const total = counted.read(row!.answer);
+    const to_save = counts.toSave(key);
+    if (to_save) saved?.set(key, JSON.stringify(to_save));
+    return { total, from: counted.values.count_below as number };
+  }
+
+  const counted = async ([condition, values]: Condition): Promise<number> => {
+    const { text, values: bound } = template(
+      `SELECT count(*)::int AS n FROM calls t
+      WHERE t.company_id = {company_id} AND t.deleted_at IS NULL AND ${condition}`,
+      { prepared: false },
+    )({ company_id: company().id, ...values });
+    return (await world().sql<{ n: number }>(text, bound))[0]!.n;
+  };
+
+  const closeConnections = async () => {
+    for (const client of open.splice(0)) await client.end();
+  };
+  return { add, addUnseen, connect, closeConnections, count, counted };
+}
