@@ -2,7 +2,7 @@ import type { Candidate } from './candidate';
 import type { Verdict } from './decision';
 import { once } from './eligibility';
 import type { Fault } from './reasons';
-import { wayOf, type Ordered } from './route';
+import { wayOf, type Choice, type Ordered } from './route';
 
 // A decision with all its buyers as text. An explanation of a thousand buyers is 280 kB: objects
 // that are made to be turned into text are most of its cost, and what the text says of a buyer is
@@ -11,11 +11,13 @@ import { wayOf, type Ordered } from './route';
 /** Candidates in one part of the text: V8 makes and encodes strings of some kilobytes best. */
 const IN_A_PART = 32;
 
-/** What is the same in every text about a candidate that can take the call. */
+/** What texts about a candidate have in common. */
 interface Known {
   /** Up to its reason. */
   head: string;
-  /** From its order on, without whether it is chosen. */
+  /** Up to its rank, when it can take the call. */
+  open: string;
+  /** From its order on, when it can take the call and is not chosen. */
   tail: string;
 }
 
@@ -35,12 +37,16 @@ export function decisionParts(verdict: Verdict, { choices, passed_over }: Ordere
     part = '';
   };
   let rank = 0;
-  for (const { members, tier, weight, share, draw } of choices) {
+  let last: Choice | undefined;
+  let weighed = '';
+  for (const choice of choices) {
     rank++;
-    const rest = `,"tier":${tier},"weight":${weight},"share":${share},"draw":${orNull(draw)}`;
-    for (const { buyer } of members) {
-      const { head, tail } = knownOf(buyer);
-      add(`${head}${NO_FAULT}${rank}${rest}${tail}${dialed.has(buyer.id)}}`);
+    if (!last || !isWeighedAs(last, choice)) weighed = textOfWeight(choice);
+    last = choice;
+    const drawn = `${rank}${weighed}${orNull(choice.draw)}`;
+    for (const { buyer } of choice.members) {
+      const { open, tail } = knownOf(buyer);
+      add(open + drawn + (dialed.has(buyer.id) ? chosen(tail) : tail));
     }
   }
   const faultText = once(textOfFault);
@@ -57,17 +63,28 @@ export function decisionParts(verdict: Verdict, { choices, passed_over }: Ordere
 function knownOf(buyer: Candidate): Known {
   const cached = known_of.get(buyer);
   if (cached) return cached;
+  const { id, name, route_by_type } = buyer;
+  const head = `{"buyer_id":${id},"name":${JSON.stringify(name)},"reason":`;
   const known = {
-    head: `{"buyer_id":${buyer.id},"name":${JSON.stringify(buyer.name)},"reason":`,
+    head,
+    open: `${head}null,"message":null,"details":null,"rank":`,
     tail:
-      `,"route_by_type":"${buyer.route_by_type}","buyer_group_id":${wayOf(buyer)?.id ?? null}` +
-      ',"chosen":',
+      `,"route_by_type":"${route_by_type}","buyer_group_id":${wayOf(buyer)?.id ?? null}` +
+      NOT_CHOSEN,
   };
   known_of.set(buyer, known);
   return known;
 }
 
-const NO_FAULT = 'null,"message":null,"details":null,"rank":';
+const NOT_CHOSEN = ',"chosen":false}';
+const chosen = (tail: string): string => `${tail.slice(0, -NOT_CHOSEN.length)},"chosen":true}`;
+
+/** Those that follow each other mostly are: it is the order of tiers. */
+const isWeighedAs = (one: Choice, other: Choice): boolean =>
+  one.tier === other.tier && one.weight === other.weight && one.share === other.share;
+
+const textOfWeight = ({ tier, weight, share }: Choice): string =>
+  `,"tier":${tier},"weight":${weight},"share":${share},"draw":`;
 
 const textOfFault = ({ reason, message, details = null }: Fault): string =>
   `"${reason}","message":${JSON.stringify(message)},"details":${JSON.stringify(details)}` +
