@@ -3,7 +3,9 @@ import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { Json } from '../http/reply';
-import type { DecidedBuyer, Decision } from '../routing/engine/decision';
+import { decisionOf, type DecidedBuyer, type Decision } from '../routing/engine/decision';
+import { decisionParts } from '../routing/engine/explanation';
+import { consideredOf } from '../routing/engine/route';
 import { withPreDialChecks } from '../routing/pre-dial-webhooks';
 import { beginCall } from './begin-call';
 import { agentOf } from './describe-call';
@@ -51,7 +53,10 @@ export const callSessions = ({ clock, request, pepper, carrier }: Deps) => {
 
     explainRouting: async ({ body, db, caller: asker }) => {
       const at = body.at ? new Date(body.at) : clock();
-      const explained = await explainRouting(db, body, { at, asker, carrier: carrier.name });
+      const asking = { at, asker, carrier: carrier.name };
+      const { verdict, ordered } = await explainRouting(db, body, asking);
+      if (!db.accessScope) return new Json<never>(explanation(decisionParts(verdict, ordered)));
+      const explained = decisionOf(verdict, consideredOf(ordered));
       const [decision] = await visibleParts(db, [explained]);
       return {
         status: 200,
@@ -63,6 +68,13 @@ export const callSessions = ({ clock, request, pepper, carrier }: Deps) => {
     },
   } satisfies Partial<Handlers>;
 };
+
+/** The answer with a decision, whose text is in parts. */
+const explanation = (decision: readonly string[]): string[] => [
+  '{"status":200,"success":true,"errors":{},"decision":',
+  ...decision,
+  ',"metadata":{"root":"decision"}}',
+];
 
 /** Decisions without the buyers that the caller may not see. */
 async function visibleParts(db: Db, decisions: readonly Decision[]): Promise<Decision[]> {

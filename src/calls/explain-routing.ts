@@ -1,17 +1,16 @@
 import { maxLegsOf, type CarrierName } from '../carriers/carrier';
 import { seesSideOf } from '../db/access-scope';
-import { findNamed, type Reference } from '../db/records';
+import { identify, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import type { Caller } from '../http/auth/caller';
+import type { Caller as Asker } from '../http/auth/caller';
 import { mayUse } from '../http/field-permissions';
-import type { Decision } from '../routing/engine/decision';
-import { loadRouting, type RoutingContext } from '../routing/load-routing';
+import { loadRouting, type Caller, type RoutingContext } from '../routing/load-routing';
 import { findTrafficSource } from '../offers/find-traffic-source';
 import { callerNumber } from '../phone/caller-number';
 import { NO_ORIGIN, routeFacts } from '../routing/route-facts';
 import { newSeed } from '../routing/seed';
-import { readCaller, readTokens } from './read-incoming-call';
-import { explain } from './outcome';
+import { findOffer, readCaller, readTokens } from './read-incoming-call';
+import { explain, type Explained } from './outcome';
 
 /** A call that may come. */
 export interface PossibleCall {
@@ -35,19 +34,17 @@ export interface PossibleCall {
 export async function explainRouting(
   db: Db,
   call: PossibleCall,
-  { at, asker, carrier }: { at: Date; asker: Caller; carrier: CarrierName },
-): Promise<Decision> {
+  { at, asker, carrier }: { at: Date; asker: Asker; carrier: CarrierName },
+): Promise<Explained> {
   const caller_number = await readCaller(db, call.caller_number);
-  const offer = { reference: call.offer_id, field: 'offer_id' };
-  const source = { offer_id: String(await findNamed(db, 'offers', offer)) };
   const traffic_source_id = call.traffic_source_id
     ? Number(await findTrafficSource(db, call.traffic_source_id))
     : null;
-  const asking = { source, number: caller_number, traffic_source_id, now: at };
-  const found = await loadRouting(db, asking);
-  const { facts, candidates } = found!;
+  const asking = { number: caller_number, traffic_source_id, now: at };
+  const found = await loadNamed(db, call.offer_id, asking);
+  const { facts, candidates } = found;
   const lead = await readableLead(db, asker, facts);
-  const asked = await routeFacts(db, found!, {
+  const asked = await routeFacts(db, found, {
     now: at,
     seed: call.seed || newSeed(),
     caller_number,
@@ -65,8 +62,20 @@ export async function explainRouting(
   return explain(facts, candidates, asked);
 }
 
+/** An id is not looked up before: what is read for the call says whether there is such an offer. */
+async function loadNamed(
+  db: Db,
+  reference: Reference,
+  caller: Omit<Caller, 'source'>,
+): Promise<RoutingContext> {
+  const load = (offer_id: string) => loadRouting(db, { ...caller, source: { offer_id } });
+  const named = db.accessScope ? undefined : identify(reference);
+  const found = named?.key === 'id' ? await load(named.value) : undefined;
+  return found ?? (await load(await findOffer(db, reference)))!;
+}
+
 /** The caller's lead, if the asker may read it; without its source where that is hidden. */
-async function readableLead(db: Db, asker: Caller, { lead }: RoutingContext['facts']) {
+async function readableLead(db: Db, asker: Asker, { lead }: RoutingContext['facts']) {
   if (!lead || !asker.teams) return lead;
   const references = [lead.id];
   if (!(await mayUse(db, asker, 'leads:read', { table: 'leads', references }))) return undefined;

@@ -4,17 +4,11 @@ import type { CallToDial } from '../routing/ask-webhooks';
 import type { CallFacts } from '../routing/caller-facts';
 import type { Basis } from '../routing/engine/basis';
 import type { Candidate } from '../routing/engine/candidate';
-import {
-  decisionOf,
-  packDecision,
-  type Action,
-  type Decision,
-  type Verdict,
-} from '../routing/engine/decision';
+import { packDecision, type Action, type Verdict } from '../routing/engine/decision';
 import type { Refused } from '../routing/engine/eligibility';
 import type { DialBuyer } from '../routing/engine/instruction';
 import type { Chosen } from '../routing/engine/reserved-choice';
-import { route, type Member, type RouteFacts } from '../routing/engine/route';
+import { orderOf, type Member, type Ordered, type RouteFacts } from '../routing/engine/route';
 import type { CallRow } from './read-call';
 import type { NewCall, NewEvent, Round } from './record-call';
 import { RINGING_GRACE_SECONDS } from './session';
@@ -119,21 +113,24 @@ function fallbackOf({ offer }: CallFacts, refused: Refused | undefined): Action 
 }
 
 /** What would be decided, without a reservation. */
+export interface Explained {
+  verdict: Verdict;
+  ordered: Ordered;
+}
+
 export function explain(
   facts: CallFacts,
   candidates: readonly Candidate[],
   asked: RouteFacts,
-): Decision {
-  const routed = route(candidates, asked);
-  return decisionOf(
-    verdictOf(facts, asked, {
-      round: 1,
-      count: candidates.length,
-      members: routed.choices[0]?.members ?? [],
-      caps: [],
-    }),
-    routed.considered,
-  );
+): Explained {
+  const ordered = orderOf(candidates, asked);
+  const verdict = verdictOf(facts, asked, {
+    round: 1,
+    count: candidates.length,
+    members: ordered.choices[0]?.members ?? [],
+    caps: [],
+  });
+  return { verdict, ordered };
 }
 
 function eventsOf(

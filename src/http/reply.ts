@@ -1,14 +1,21 @@
 import type { Readable } from 'node:stream';
 
-/** JSON as PostgreSQL wrote it, passed on untouched. T is the contract's type of it. */
+/**
+ * JSON as PostgreSQL wrote it, passed on untouched; or a large one in parts, which are sent without
+ * making one text of them first. T is the contract's type of it.
+ */
 export class Json<T = unknown> {
   declare protected readonly type?: T;
   constructor(
-    readonly text: string,
+    readonly parts: string | readonly string[],
     readonly headers: Record<string, string> = {},
     /** Of several that the contract promises. */
     readonly status?: number,
   ) {}
+
+  get text(): string {
+    return typeof this.parts === 'string' ? this.parts : this.parts.join('');
+  }
 }
 
 /** An answer to a carrier. */

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import { sendEvents } from './event-stream';
+import { lentBytes } from './lent-bytes';
 import { Csv, Download, EventStream, Json, NotModified, Twiml } from './reply';
 
 /** How long a client may stop reading an export. */
@@ -15,7 +16,7 @@ export async function sendReply(
   reply: unknown,
 ): Promise<void> {
   if (reply instanceof Json)
-    return sendJson(res, reply.status ?? status, reply.text, reply.headers);
+    return sendJson(res, reply.status ?? status, reply.parts, reply.headers);
   if (reply instanceof Twiml) return void res.status(status).type('text/xml').send(reply.text);
   if (reply instanceof EventStream) return sendEvents(req, res.status(status), reply);
   if (reply instanceof NotModified) return void res.status(304).set(reply.headers).end();
@@ -27,7 +28,7 @@ export async function sendReply(
 export function sendJson(
   res: Response,
   status: number,
-  text: string,
+  text: string | readonly string[],
   headers: Record<string, string>,
 ): void {
   res.statusCode = status;
@@ -35,7 +36,8 @@ export function sendJson(
   for (const name in headers) res.setHeader(name, headers[name]!);
   // Not writeHead: with the headers sent by end(), Node knows the length of the body, and writes
   // all in one piece instead of as chunks.
-  res.end(text);
+  const texts = typeof text === 'string' ? [text] : text;
+  res.end(lentBytes(texts, res) ?? texts.join(''));
 }
 
 async function sendFile(req: Request, res: Response, reply: Csv | Download): Promise<void> {

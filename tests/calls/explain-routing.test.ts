@@ -1,7 +1,7 @@
 import { CALLER, dialed, softswitch } from '../support/softswitch';
 
 /** Monday 08:30 in New York. */
-const { ok, buyer, offer, begin } = softswitch('2026-06-01T12:30:00Z');
+const { ok, buyer, offer, begin, errors } = softswitch('2026-06-01T12:30:00Z');
 
 type Fields = Record<string, unknown>;
 
@@ -55,6 +55,22 @@ describe('an explanation', () => {
       attempt_total_used: 0,
       concurrency_cap_used: 0,
     });
+  });
+
+  test('finds the offer by its id, its uuid and the own identifier of the company', async () => {
+    const own = '987654321';
+    const offer_id = await offer({ buyer_ids: [await buyer()], user_offer_id: own });
+    const { uuid } = (await ok('get', `offers/${offer_id}`)).offer;
+    for (const offer_id_sent of [offer_id, String(offer_id), uuid, own]) {
+      const body = { offer_id: offer_id_sent, caller_number: CALLER };
+      expect((await ok('post', 'routing/explain', body)).decision.offer_id).toBe(offer_id);
+    }
+    await ok('delete', `offers/${offer_id}`);
+    for (const gone of [offer_id, uuid, own, 123_456_789, 'none'])
+      expect(await errors('routing/explain', { offer_id: gone })).toEqual([
+        422,
+        { offer_id: [expect.stringContaining(String(gone))] },
+      ]);
   });
 
   test('repeats its draw with the same seed, also that of the decision of a call', async () => {

@@ -108,7 +108,7 @@ function ownFaults(facts: Facts): (candidate: Candidate) => Fault | undefined {
 }
 
 /** Caches the result for each argument. */
-function once<Argument, Result>(
+export function once<Argument, Result>(
   work: (argument: Argument) => Result,
 ): (argument: Argument) => Result {
   let last: Argument | undefined;

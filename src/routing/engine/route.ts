@@ -49,32 +49,57 @@ export interface RouteFacts extends Facts {
   max_legs?: number | undefined;
 }
 
+/** The candidates of a call in their order. */
+export interface Ordered extends Pick<Route, 'choices'> {
+  /** Those that cannot take the call, by tier and id. */
+  passed_over: readonly PassedOver[];
+}
+
+interface PassedOver {
+  buyer: Candidate;
+  tier: number;
+  fault: Fault;
+}
+
 /** Which buyers can take a call, in which order, and why the others cannot. Pure. */
 export function route(candidates: readonly Candidate[], facts: RouteFacts): Route {
+  const ordered = orderOf(candidates, facts);
+  return { choices: ordered.choices, considered: consideredOf(ordered) };
+}
+
+/** The same without an object for each buyer as the API shows it. Pure. */
+export function orderOf(candidates: readonly Candidate[], facts: RouteFacts): Ordered {
   const judge = judgeOf(facts);
   const open: Candidate[] = [];
-  const passed_over: Considered[] = [];
-  for (const candidate of candidates) {
-    const fault = judge(candidate);
-    if (fault) passed_over.push(passedOver(candidate, fault));
-    else open.push(candidate);
+  const passed_over: PassedOver[] = [];
+  for (const buyer of candidates) {
+    const fault = judge(buyer);
+    if (fault) passed_over.push({ buyer, tier: tierOf(buyer), fault });
+    else open.push(buyer);
   }
   const choices = ordered(choicesOf(open), facts);
   for (const choice of choices) {
     const { rung, others } = rungOf(choice, facts);
     choice.members = rung;
-    for (const { buyer } of others) passed_over.push(passedOver(buyer, notRung(choice, facts)));
+    for (const { buyer } of others)
+      passed_over.push({ buyer, tier: tierOf(buyer), fault: notRung(choice, facts) });
   }
+  passed_over.sort((a, b) => a.tier - b.tier || a.buyer.id - b.buyer.id);
+  return { choices, passed_over };
+}
+
+/** Every candidate once, as the API shows it. */
+export function consideredOf({ choices, passed_over }: Ordered): Considered[] {
   const considered: Considered[] = [];
   for (const [place, choice] of choices.entries())
     for (const member of choice.members) considered.push(ranked(choice, member, place));
-  for (const one of passed_over.sort((a, b) => a.tier - b.tier || a.buyer_id - b.buyer_id))
-    considered.push(one);
-  return { choices, considered };
+  for (const one of passed_over) considered.push(passedOver(one));
+  return considered;
 }
 
-function passedOver(buyer: Candidate, { reason, message, details = null }: Fault): Considered {
+function passedOver({ buyer, tier, fault }: PassedOver): Considered {
   const { id: buyer_id, name, weight, route_by_type } = buyer;
+  const { reason, message, details = null } = fault;
   return {
     buyer_id,
     name,
@@ -83,7 +108,7 @@ function passedOver(buyer: Candidate, { reason, message, details = null }: Fault
     message,
     details,
     rank: null,
-    tier: tierOf(buyer),
+    tier,
     weight,
     share: null,
     draw: null,

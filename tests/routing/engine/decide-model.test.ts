@@ -4,7 +4,8 @@ import type { Candidate, CandidateGroup, UsedUpCap } from '../../../src/routing/
 import { decide, type LinedUp } from '../../../src/routing/engine/decide';
 import { changedLineup, lineupOf, type Lineup } from '../../../src/routing/engine/lineup';
 import { decisionOf, packDecision, unpackDecision } from '../../../src/routing/engine/decision';
-import { route, type RouteFacts } from '../../../src/routing/engine/route';
+import { decisionParts } from '../../../src/routing/engine/explanation';
+import { orderOf, route, type RouteFacts } from '../../../src/routing/engine/route';
 import { openMinutes } from '../../../src/time/opening-hours';
 import { ownTokens } from '../../../src/tokens/substitute';
 import { buyer, group } from '../../support/candidates';
@@ -191,9 +192,12 @@ test.each([
         typeof packDecision
       >;
       const names = new Map(candidates.map(({ id: n, name }) => [n, name]));
+      const decision = decisionOf(verdict, routed.considered);
       expect(unpackDecision(stored, JSON.parse(basis.text) as StoredBasis, names)).toEqual(
-        decisionOf(verdict, routed.considered),
+        decision,
       );
+      const text = decisionParts(verdict, orderOf(candidates, facts)).join('');
+      expect(text).toBe(JSON.stringify(decision));
     }),
     { numRuns: 3_000 },
   );

@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { buffer as readAll } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Response } from 'express';
+import { sendJson } from '../../src/http/send-reply';
+
+// Large answers are written into memory that is used again (src/http/lent-bytes.ts).
+
+/** Different for each `n`, from a few bytes to more than is lent, with characters of every size. */
+const partsOf = (n: number): string[] => {
+  const size = [900_000, 280_000, 10, 20_000, 33_000, 1_200_000][n % 6]!;
+  const piece = JSON.stringify({ n, name: ['Ada', 'Zoë', '日本', '\ud83d\udcde'][n % 4] });
+  return Array.from({ length: Math.ceil(size / piece.length) }, () => piece);
+};
+
+const server = http.createServer((req, res) => {
+  const n = Number(req.url!.slice(1));
+  const parts = partsOf(n);
+  sendJson(res as Response, 200, n % 5 === 0 ? parts.join('') : parts, {});
+});
+let port: number;
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  ({ port } = server.address() as AddressInfo);
+});
+afterAll(() => server.close());
+
+/** Asks for several answers on one connection, and reads none of them yet. */
+async function ask(all: readonly number[]): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').pause();
+  await once(socket, 'connect');
+  const last = all.at(-1);
+  for (const n of all)
+    socket.write(
+      `GET /${n} HTTP/1.1\r\nHost: test\r\n${n === last ? 'Connection: close\r\n' : ''}\r\n`,
+    );
+  return socket;
+}
+
+/** The bodies of all answers of a connection. */
+async function bodiesOf(socket: Socket): Promise<string[]> {
+  const bodies: string[] = [];
+  let rest = await readAll(socket);
+  while (rest.length > 0) {
+    const begins = rest.indexOf('\r\n\r\n') + 4;
+    const head = rest.toString('latin1', 0, begins);
+    const length = Number(/Content-Length: (\d+)/i.exec(head)![1]);
+    bodies.push(rest.toString('utf8', begins, begins + length));
+    rest = rest.subarray(begins + length);
+  }
+  return bodies;
+}
+
+/** As many connections as there is memory to lend, and more; each with more than a kernel buffers. */
+const CONNECTIONS = Array.from({ length: 12 }, (_, c) =>
+  Array.from({ length: 18 }, (_, n) => c + n),
+);
+
+async function asked(): Promise<Socket[]> {
+  const sockets = await Promise.all(CONNECTIONS.map(ask));
+  // The server answers as long as it can write.
+  for (let turn = 0; turn < 50; turn++) await nextTurn();
+  return sockets;
+}
+
+test('answers that wait for slow readers at the same time are each complete', async () => {
+  for (const [c, socket] of (await asked()).entries()) {
+    const bodies = await bodiesOf(socket);
+    const expected = CONNECTIONS[c]!.map((n) => partsOf(n).join(''));
+    expect(bodies.map((body, place) => body === expected[place])).toEqual(expected.map(() => true));
+  }
+});
+
+test('a reader that goes away takes nothing from the others', async () => {
+  const sockets = await asked();
+  for (const [c, socket] of sockets.entries()) if (c % 2 === 0) socket.destroy();
+  for (const [c, socket] of sockets.entries()) {
+    if (c % 2 === 0) continue;
+    const bodies = await bodiesOf(socket);
+    expect(bodies).toHaveLength(CONNECTIONS[c]!.length);
+    for (const [place, n] of CONNECTIONS[c]!.entries())
+      expect(bodies[place] === partsOf(n).join('')).toBe(true);
+  }
+});
