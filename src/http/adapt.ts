@@ -17,6 +17,7 @@ import { readCall } from './read-call';
 import { sendJson, sendReply } from './send-reply';
 import { unchangedReply } from './stored-fields';
 import { digestOf, isMultipart, type Upload, type Uploader } from './upload';
+import type { ValidQueries } from './valid-queries';
 import type { Validator } from './validate';
 
 /** What requests go through. */
@@ -27,6 +28,7 @@ export interface Pipeline {
   timeouts: BodyTimeouts;
   upload: Uploader;
   validate: Validator;
+  queries: ValidQueries;
   tenants: TenantDatabases;
   idempotency: Idempotency;
   changes: ChangeLog;

@@ -7,6 +7,9 @@ import { Csv, Download, EventStream, Json, NotModified, Twiml } from './reply';
 /** How long a client may stop reading an export. */
 const STALLED_MS = 60_000;
 
+/** Longer answers are sent at once: to wait would cost more memory than it saves time. */
+const MAX_WAITING_CHARS = 16_384;
+
 /** Sends what a handler returned; `status` is the contract's. */
 export async function sendReply(
   req: Request,
@@ -35,8 +38,13 @@ export function sendJson(
   for (const name in headers) res.setHeader(name, headers[name]!);
   // Not writeHead: with the headers sent by end(), Node knows the length of the body, and writes
   // all in one piece instead of as chunks.
-  res.end(text);
+  // Requests that have arrived together are answered together, when all of them were looked at: a
+  // client that waits is woken up once, which costs more than to write the answer.
+  if (text.length > MAX_WAITING_CHARS) res.end(text);
+  else setImmediate(end, res, text);
 }
+
+const end = (res: Response, text: string): void => void res.end(text);
 
 async function sendFile(req: Request, res: Response, reply: Csv | Download): Promise<void> {
   res.attachment(reply.file_name).type(reply.media_type);
