@@ -11,12 +11,12 @@ const STALLED_MS = 60_000;
 const MAX_WAITING_CHARS = 16_384;
 
 /** Sends what a handler returned; `status` is the contract's. */
-export async function sendReply(
+export function sendReply(
   req: Request,
   res: Response,
   status: number,
   reply: unknown,
-): Promise<void> {
+): void | Promise<void> {
   if (reply instanceof Json)
     return sendJson(res, reply.status ?? status, reply.text, reply.headers);
   if (reply instanceof Twiml) return void res.status(status).type('text/xml').send(reply.text);
