@@ -23,6 +23,7 @@ import { otherPaths } from './http/other-paths';
 import { readQuery } from './http/parameters';
 import { bodyReader } from './http/read-body';
 import { uploader } from './http/upload';
+import { ValidQueries } from './http/valid-queries';
 import { validator } from './http/validate';
 import { invitationPage } from './people/invitation-page';
 
@@ -73,6 +74,7 @@ const pipelineOf = (app: Express, deps: Deps, timeouts: BodyTimeouts): Pipeline 
     timeouts,
   }),
   validate: validator(app),
+  queries: new ValidQueries(),
   tenants: deps.tenants,
   idempotency: idempotency(deps),
   changes: changeLog(deps.clock),

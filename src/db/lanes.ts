@@ -1,6 +1,6 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { HttpProblem } from '../errors';
 import { poolFor, type Database } from './client';
+import { Context } from './context';
 import { fairPool, type FairPool, type Turns } from './fair-share';
 import type { BoundStatement } from './statement';
 
@@ -31,7 +31,7 @@ export const OPEN_LANES: Lanes = {
   transaction: (_, work) => work(),
 };
 
-const in_transaction = new AsyncLocalStorage<true>();
+const in_transaction = new Context<true>();
 
 /** Returns the lanes of the requests of each company. */
 export function requestLanes(
@@ -50,7 +50,7 @@ export function requestLanes(
     const planned: Lane = purpose === 'routing' ? 'routing' : 'prepared';
     const run: Lanes['run'] = (lane, work) => {
       const started = lane === 'searches' ? () => work().catch(refuseSlowSearch) : work;
-      return in_transaction.getStore() ? started() : turns[lane](started);
+      return in_transaction.get() ? started() : turns[lane](started);
     };
     return {
       of: (statement) => (statement.kind === 'prepared' ? planned : poolFor(statement)),

@@ -1,7 +1,7 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import { PrismaClient, type Prisma } from '../generated/prisma/client';
+import { Context } from './context';
 import { statementName } from './statement';
 
 // Prisma's client on a pool of ours, bound to one company, in transactions whose connection the
@@ -39,7 +39,7 @@ function endsTransaction(query: unknown): boolean {
 }
 
 /** The transaction that Prisma is opening in this asynchronous context. */
-const opening = new AsyncLocalStorage<OpenTransaction>();
+const opening = new Context<OpenTransaction>();
 
 /**
  * A pool that remembers which connection Prisma takes for a transaction: Prisma does not say, and
@@ -80,7 +80,7 @@ export class TransactionPool extends Pool {
   override connect(callback: Parameters<Pool['connect']>[0]): void;
   override connect(callback?: Parameters<Pool['connect']>[0]): Promise<PoolClient> | void {
     if (callback) return super.connect(callback);
-    const transaction = opening.getStore();
+    const transaction = opening.get();
     return super.connect().then((connection) => {
       if (transaction && !transaction.connection) this.attach(connection, transaction);
       return connection;

@@ -72,12 +72,11 @@ export async function resolveFilters(
   { parameters }: Pick<Operation, 'parameters'>,
   query: Record<string, unknown>,
 ): Promise<Record<string, unknown>> {
+  const named = referencesOf(parameters).filter(({ field }) => typeof query[field] === 'string');
+  if (named.length === 0) return query;
   const resolved = { ...query };
-  for (const { field, table } of referencesOf(parameters)) {
-    const reference = query[field];
-    if (typeof reference !== 'string') continue;
-    resolved[field] = await findFiltered(db, table, { reference, field });
-  }
+  for (const { field, table } of named)
+    resolved[field] = await findFiltered(db, table, { reference: query[field] as string, field });
   return resolved;
 }
 

@@ -8,7 +8,7 @@ import { authorize } from './auth/caller';
 import { takeField } from './auth/fields';
 import type { Authenticated } from './auth/scheme';
 import type { BodyTimeouts } from './body-timeout';
-import type { ChangeLog, DirectEntry } from './change-log';
+import { isLogged, type ChangeLog, type DirectEntry } from './change-log';
 import type { Call } from './handlers';
 import type { Idempotency, KeyOwner } from './idempotency';
 import type { RateLimits } from './rate-limits';
@@ -17,6 +17,7 @@ import { readCall } from './read-call';
 import { sendJson, sendReply } from './send-reply';
 import { unchangedReply } from './stored-fields';
 import { digestOf, isMultipart, type Upload, type Uploader } from './upload';
+import type { ValidQueries } from './valid-queries';
 import type { Validator } from './validate';
 
 /** What requests go through. */
@@ -27,6 +28,7 @@ export interface Pipeline {
   timeouts: BodyTimeouts;
   upload: Uploader;
   validate: Validator;
+  queries: ValidQueries;
   tenants: TenantDatabases;
   idempotency: Idempotency;
   changes: ChangeLog;
@@ -88,7 +90,10 @@ async function receive(
   const known = await authenticator.callerOutsideBody(req, operation);
   const is_sender = known && operation.credentials === 'account';
   const early = is_sender ? await admit({ caller: known, owner: undefined }) : undefined;
-  const upload = await readBody({ operation, req, res, is_known: known !== undefined }, pipeline);
+  const upload =
+    hasBody(req) || isMultipart(req)
+      ? await readBody({ operation, req, res, is_known: known !== undefined }, pipeline)
+      : undefined;
   try {
     const sender = early ?? (await admit(await authenticator.authenticate(req, operation, known)));
     // Credentials of another company than the lead token's, which may be in the body.
@@ -100,6 +105,9 @@ async function receive(
     throw error;
   }
 }
+
+const hasBody = ({ headers }: Request): boolean =>
+  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 
 /** A file is only stored for a caller who may send one. */
 async function readBody(
@@ -149,6 +157,7 @@ interface Run {
 /** Runs the handler with its entry in the change log, and replies. */
 async function runAndReply(request: Run, pipeline: Pipeline): Promise<void> {
   const { operation, handler, req, res, call } = request;
+  if (isPlainRead(operation)) return sendReply(req, res, operation.status, await handler(call));
   const { params, body, caller, owner, ip } = call;
   const ids = { request_id: req.id, client_request_id: req.client_id ?? null };
   const write = { operation, caller, owner, params, body, ...ids, ip };
@@ -169,6 +178,10 @@ async function runAndReply(request: Run, pipeline: Pipeline): Promise<void> {
   if (answer.replayed) res.set('Idempotent-Replayed', 'true');
   sendJson(res, answer.status, answer.text, answer.headers);
 }
+
+/** Whether an operation changes nothing: it has no entry in the log, and no key. */
+const isPlainRead = (operation: Operation): boolean =>
+  operation.method === 'get' && !operation.effect && !isLogged(operation);
 
 /** What makes a request the same as an earlier one with its Idempotency-Key. */
 async function keyed({ operation, call }: Run, key: string) {

@@ -1,5 +1,4 @@
-import { unknownColumns, type Projection } from '../db/projection';
-import { visible } from '../db/access-scope';
+import type { Projection } from '../db/projection';
 import { unknownReferences, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { copyOut } from './copy-out';
@@ -7,13 +6,7 @@ import { END } from './cursor';
 import type { Filters } from './filters';
 import { planList, type Plan } from './plan-list';
 import { Json, type Csv } from './reply';
-import {
-  type SortKey,
-  csvTemplate,
-  isFoundFirst,
-  keysTemplate,
-  listTemplate,
-} from '../db/list-statements';
+import { csvTemplate, keysTemplate, type SortKey } from '../db/list-statements';
 import { recordsTemplate } from '../db/record-statements';
 
 // Every rule of lists is here, and in the files that it uses: filters.ts (which records),
@@ -93,7 +86,7 @@ export async function page<P extends Projection>(
   const shown = rows.filter((row) => row.record !== null).slice(0, per_page);
   if (shown.length === 0) await requireNamed(query, options);
   const has_next = rows.length > per_page;
-  const unknown_columns = unknownColumns(options.projection, query.columns);
+  const { unknown_columns } = plan;
   return pageReply(options.projection.plural, query, {
     records: shown.map(({ record }) => record!),
     total_count: totalOf(plan, rows),
@@ -151,11 +144,11 @@ export function pageReply<T>(
  * In one prepared statement if its best plan does not depend on the values; otherwise the ids
  * first, planned for the values, and then their records.
  */
-async function readPage({ shape, values }: Plan, { db, projection }: ListOptions): Promise<Row[]> {
-  const is_plain =
-    shape.conditions.every((condition) => condition === visible(projection.plural)) &&
-    !isFoundFirst(shape);
-  if (is_plain && !shape.offset) return db.query<Row>(listTemplate(projection, shape)(values));
+async function readPage(
+  { shape, template, values }: Plan,
+  { db, projection }: ListOptions,
+): Promise<Row[]> {
+  if (template) return db.query<Row>(template(values));
   const keys = await db.query<Omit<Row, 'record'>>(keysTemplate(projection, shape)(values));
   const ids = keys.flatMap(({ id }) => id ?? []);
   if (ids.length === 0) return keys.map((key) => ({ ...key, record: null }));

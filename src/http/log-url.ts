@@ -158,18 +158,35 @@ function maskPath(path: string, operation: Operation): string {
 
 const NO_PARAMETERS = new Map<string, Shown>();
 
+/** URLs of operations in which nothing is masked: most are asked for again. */
+const unmasked = new WeakMap<Operation, Set<string>>();
+/** Of one operation. */
+const MAX_UNMASKED = 200;
+const MAX_CHARS = 500;
+
 /**
  * A URL for the log. The values of its parameters are masked, but for those that the contract
  * knows to be no personal data: words of closed lists, booleans, short numbers, ids, times, time
  * zones and names of columns.
  */
 export function maskUrl(url: string, operation?: Operation): string {
+  if (!operation) return masked(url);
+  let known = unmasked.get(operation);
+  if (known?.has(url)) return url;
+  const text = masked(url, operation);
+  if (text !== url || url.length > MAX_CHARS || operation.path.includes('{')) return text;
+  if (!known || known.size >= MAX_UNMASKED) unmasked.set(operation, (known = new Set()));
+  known.add(url);
+  return text;
+}
+
+function masked(url: string, operation?: Operation): string {
   const at = url.indexOf('?');
   const path = at < 0 ? url : url.slice(0, at);
-  const masked = operation ? maskPath(path, operation) : maskOtherPath(path);
-  if (at < 0) return masked;
+  const shown = operation ? maskPath(path, operation) : maskOtherPath(path);
+  if (at < 0) return shown;
   const parameters = operation ? parametersOf(operation) : NO_PARAMETERS;
   const parts = url.slice(at + 1).split('&');
   const query = new Set(parts.map((part) => maskParameter(part, parameters)));
-  return `${masked}?${[...query].join('&')}`;
+  return `${shown}?${[...query].join('&')}`;
 }

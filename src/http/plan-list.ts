@@ -1,25 +1,54 @@
-import { fieldsOf, type Projection } from '../db/projection';
+import { fieldsOf, unknownColumns, type Projection } from '../db/projection';
 import { ianaName } from '../time/zone';
 import { END, positionOf } from './cursor';
 import { conditionsOf } from './filters';
 import type { ListOptions, ListQuery } from './list';
 import { isExternal, isGrid } from './record';
-import { sideCondition } from '../db/access-scope';
-import { type ListShape, type SortKey } from '../db/list-statements';
+import { sideCondition, visible } from '../db/access-scope';
+import { isFoundFirst, listTemplate, type ListShape, type SortKey } from '../db/list-statements';
 import { savedCount } from '../db/saved-counts';
 import type { SettledCount } from '../db/settled-counts';
+import type { Template } from '../db/statement';
 import type { Db } from '../db/tenant';
 
 /** The statement of a list: its shape, which is cached, and its parameters. */
 export interface Plan {
   shape: ListShape;
+  /** The whole page in one statement, if its best plan does not depend on the values. */
+  template: Template | undefined;
   values: Record<string, unknown>;
   /** Reads the total, where the statement answers more than the number. */
   settled?: SettledCount | undefined;
+  /** Columns that were asked for and do not exist. */
+  unknown_columns: string[];
 }
 
+/** Plans by query, and their projection: of queries that many requests share (valid-queries.ts). */
+const known = new WeakMap<ListQuery, { plan: Plan; projection: Projection }>();
+
 /** What a list reads: which records, in which order, from where, and with which columns. */
-export async function planList(
+export async function planList(query: ListQuery, options: ListOptions): Promise<Plan> {
+  const { db, now } = options;
+  const plan = knownPlan(query, options) ?? (await planUnknown(query, options));
+  const common = { company_id: db.company_id, now: now.toISOString() };
+  return { ...plan, values: { ...common, ...plan.values } };
+}
+
+function knownPlan(query: ListQuery, { db, projection }: ListOptions): Plan | undefined {
+  const found = known.get(query);
+  return found?.projection === projection && !db.accessScope ? found.plan : undefined;
+}
+
+async function planUnknown(query: ListQuery, options: ListOptions): Promise<Plan> {
+  const { db, projection } = options;
+  const plan = await makePlan(query, options);
+  const { shape, settled } = plan;
+  const is_same_for_all = !db.accessScope && !shape.after && !settled && db.batched;
+  if (Object.isFrozen(query) && is_same_for_all) known.set(query, { plan, projection });
+  return plan;
+}
+
+async function makePlan(
   query: ListQuery,
   { db, now, projection, orders, filters = {} }: ListOptions,
 ): Promise<Plan> {
@@ -45,13 +74,20 @@ export async function planList(
     after: after && (after.key === null ? 'null' : 'value'),
     total: has_total ? (total ?? settled ?? 'counted') : 'none',
   };
-  const common = { company_id: db.company_id, now: now.toISOString(), zone, ...settled?.values };
   return {
     shape,
-    values: { ...common, after_key: after?.key, after_id: after?.id, ...values },
+    template: isPlain(shape, projection) ? listTemplate(projection, shape) : undefined,
+    values: { zone, ...settled?.values, after_key: after?.key, after_id: after?.id, ...values },
     settled,
+    unknown_columns: unknownColumns(projection, query.columns),
   };
 }
+
+const isPlain = (shape: ListShape, { plural }: Projection): boolean =>
+  shape.limit !== undefined &&
+  !shape.offset &&
+  shape.conditions.every((condition) => condition === visible(plural)) &&
+  !isFoundFirst(shape);
 
 /**
  * The count of a filtered list that is remembered in part. Not of a text, which is seldom searched

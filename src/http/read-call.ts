@@ -39,32 +39,19 @@ interface Received {
 /** Reads a request into the contract's types. Throws a problem that names every wrong field. */
 export async function readCall(
   received: Received,
-  pipeline: Pick<Pipeline, 'validate' | 'tenants'>,
+  pipeline: Pick<Pipeline, 'validate' | 'queries' | 'tenants'>,
 ): Promise<ReadCall> {
-  const { operation, req, res, upload, sender } = received;
+  const { operation, req, upload, sender } = received;
   const aside = SetAside.of(operation);
-  if (aside) repair(req, aside);
-  requireWellFormed(req.query, 'query');
-  requireWellFormed(req.body, 'body');
   const db = dbOf(received, pipeline.tenants);
-  const body_schema = isMultipart(req) ? operation.multipart : operation.body;
-  const sent = sentBy(received, body_schema);
-  const changes = await changesOf(received, db, sent.body);
-  const input = normalize(operation, {
-    query: sent.query,
-    body: changes.body,
-    params: req.params as Record<string, string>,
-    body_schema,
-  });
-  Object.assign(req, { query: input.query, body: input.body });
-  const checked = { operation, req, res, unreadable: input.faults };
-  if (aside) await validateOthers(pipeline.validate, { ...checked, aside, sent });
-  else await validateAll(pipeline.validate, checked);
-
-  const params = req.openapi!.pathParams;
-  const query = await resolveFilters(db, operation, req.query);
+  const valid = pipeline.queries.find(operation, req);
+  const { params, record } = valid
+    ? { params: {}, record: undefined }
+    : await readUnknown(received, pipeline, { db, aside });
+  const query = await resolveFilters(db, operation, valid ?? req.query);
   const named = { operation, params, body: req.body as unknown };
-  await requireRights(db, sender.caller, { named, query, aside });
+  const may_lack_rights = db.accessScope !== undefined || req.body !== undefined;
+  if (may_lack_rights) await requireRights(db, sender.caller, { named, query, aside });
   const call = {
     params,
     query,
@@ -78,8 +65,40 @@ export async function readCall(
     ip: req.ip ?? '',
     db,
   } as unknown as Call<OperationId>;
-  const is_unchanged = changes.record && !upload && isEmpty(call.body);
-  return { call, unchanged: is_unchanged ? changes.record : undefined };
+  const is_unchanged = record && !upload && isEmpty(call.body);
+  return { call, unchanged: is_unchanged ? record : undefined };
+}
+
+interface Reading {
+  db: Db;
+  aside: SetAside | undefined;
+}
+
+/** Reads and validates a request that is not known to be valid. */
+async function readUnknown(
+  received: Received,
+  { validate, queries }: Pick<Pipeline, 'validate' | 'queries'>,
+  { db, aside }: Reading,
+): Promise<{ params: Record<string, string>; record: StoredRecord | undefined }> {
+  const { operation, req, res } = received;
+  if (aside) repair(req, aside);
+  requireWellFormed(req.query, 'query');
+  requireWellFormed(req.body, 'body');
+  const body_schema = isMultipart(req) ? operation.multipart : operation.body;
+  const sent = sentBy(received, body_schema);
+  const changes = await changesOf(received, db, sent.body);
+  const input = normalize(operation, {
+    query: sent.query,
+    body: changes.body,
+    params: req.params as Record<string, string>,
+    body_schema,
+  });
+  Object.assign(req, { query: input.query, body: input.body });
+  const checked = { operation, req, res, unreadable: input.faults };
+  if (aside) await validateOthers(validate, { ...checked, aside, sent });
+  else await validateAll(validate, checked);
+  queries.add(operation, req);
+  return { params: req.openapi!.pathParams, record: changes.record };
 }
 
 interface Asked {

@@ -8,13 +8,16 @@ import { Csv, Download, EventStream, Json, NotModified, Twiml } from './reply';
 /** How long a client may stop reading an export. */
 const STALLED_MS = 60_000;
 
+/** Longer answers are sent at once: to wait would cost more memory than it saves time. */
+const MAX_WAITING_CHARS = 16_384;
+
 /** Sends what a handler returned; `status` is the contract's. */
-export async function sendReply(
+export function sendReply(
   req: Request,
   res: Response,
   status: number,
   reply: unknown,
-): Promise<void> {
+): void | Promise<void> {
   if (reply instanceof Json)
     return sendJson(res, reply.status ?? status, reply.parts, reply.headers);
   if (reply instanceof Twiml) return void res.status(status).type('text/xml').send(reply.text);
@@ -36,9 +39,15 @@ export function sendJson(
   for (const name in headers) res.setHeader(name, headers[name]!);
   // Not writeHead: with the headers sent by end(), Node knows the length of the body, and writes
   // all in one piece instead of as chunks.
+  // Requests that have arrived together are answered together, when all of them were looked at: a
+  // client that waits is woken up once, which costs more than to write the answer.
+  if (typeof text === 'string' && text.length <= MAX_WAITING_CHARS)
+    return void setImmediate(end, res, text);
   const texts = typeof text === 'string' ? [text] : text;
   res.end(lentBytes(texts, res) ?? texts.join(''));
 }
+
+const end = (res: Response, text: string): void => void res.end(text);
 
 async function sendFile(req: Request, res: Response, reply: Csv | Download): Promise<void> {
   res.attachment(reply.file_name).type(reply.media_type);
