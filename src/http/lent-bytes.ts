@@ -22,6 +22,8 @@ export function lentBytes(texts: readonly string[], res: ServerResponse): Buffer
   const length = texts.reduce((sum, text) => sum + text.length, 0);
   // In UTF-8, a character of JavaScript takes three bytes at most.
   if (length < LEAST || length > CAPACITY / 3) return undefined;
+  // A response that was closed before, or waits for its turn on a connection, may never say so.
+  if (res.destroyed || !res.socket) return undefined;
   if (free.length === 0 && made === MOST) return undefined;
   const buffer = free.pop() ?? newBuffer();
   res.once('close', () => free.push(buffer));

@@ -39,15 +39,24 @@ export function sendJson(
   for (const name in headers) res.setHeader(name, headers[name]!);
   // Not writeHead: with the headers sent by end(), Node knows the length of the body, and writes
   // all in one piece instead of as chunks.
-  // Requests that have arrived together are answered together, when all of them were looked at: a
-  // client that waits is woken up once, which costs more than to write the answer.
+  //
+  // Short answers wait for the end of the turn, so that requests that arrived together are answered
+  // together: waking up a client costs more than writing an answer.
   if (typeof text === 'string' && text.length <= MAX_WAITING_CHARS)
     return void setImmediate(end, res, text);
   const texts = typeof text === 'string' ? [text] : text;
   res.end(lentBytes(texts, res) ?? texts.join(''));
 }
 
-const end = (res: Response, text: string): void => void res.end(text);
+/** Nothing may be thrown here, outside of all requests. */
+function end(res: Response, text: string): void {
+  if (res.writableEnded) return;
+  try {
+    res.end(text);
+  } catch {
+    res.destroy();
+  }
+}
 
 async function sendFile(req: Request, res: Response, reply: Csv | Download): Promise<void> {
   res.attachment(reply.file_name).type(reply.media_type);

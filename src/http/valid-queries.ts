@@ -30,10 +30,11 @@ export class ValidQueries {
   }
 
   /** Whether a request has nothing that is validated but its query string. */
-  private isPlain(operation: Operation, { method, body }: Request): boolean {
+  private isPlain(operation: Operation, { method, body, originalUrl }: Request): boolean {
     let plain = this.plain.get(operation);
     if (plain === undefined) this.plain.set(operation, (plain = hasQueryAlone(operation)));
-    return plain && method === 'GET' && body === undefined;
+    // What follows a # is read as no part of the query, though it may look like one.
+    return plain && method === 'GET' && body === undefined && !originalUrl.includes('#');
   }
 }
 

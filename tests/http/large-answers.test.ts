@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import http from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { connect, Socket, type AddressInfo } from 'node:net';
 import { buffer as readAll } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Response } from 'express';
+import { lentBytes } from '../../src/http/lent-bytes';
 import { sendJson } from '../../src/http/send-reply';
 
 // Large answers are written into memory that is used again (src/http/lent-bytes.ts).
@@ -84,4 +85,21 @@ test('a reader that goes away takes nothing from the others', async () => {
     for (const [place, n] of CONNECTIONS[c]!.entries())
       expect(bodies[place] === partsOf(n).join('')).toBe(true);
   }
+});
+
+test('a response that was closed before is lent nothing, as it would not give it back', () => {
+  const open = () => {
+    const res = new http.ServerResponse(new http.IncomingMessage(new Socket()));
+    res.assignSocket(new Socket());
+    return res;
+  };
+  const text = ['x'.repeat(40_000)];
+  for (let time = 0; time < 20; time++) {
+    const closed = open();
+    closed.destroy();
+    expect(lentBytes(text, closed)).toBeUndefined();
+  }
+  const res = open();
+  expect(lentBytes(text, res)).toHaveLength(40_000);
+  res.emit('close');
 });

@@ -1,4 +1,9 @@
+import { once } from 'node:events';
+import { createServer, request, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import type { Request } from 'express';
+import { createApp } from '../../src/app';
 import { contract } from '../../src/contract';
 import { ValidQueries } from '../../src/http/valid-queries';
 import { member } from '../support/teams';
@@ -96,6 +101,24 @@ test('only what has nothing but a query string is remembered, and no credentials
   expect(remembered(list, get(`?fulltext=${'x'.repeat(600)}`))).toBe(false);
   expect(remembered(operationOf('showBuyer'), get(''))).toBe(false);
   expect(remembered(operationOf('createBuyer'), get(''))).toBe(false);
+});
+
+test('what follows a # is no part of the query, and is not remembered as one', async () => {
+  const server = createServer(createApp(world.deps)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const statusOf = async (target: string) => {
+    const path = `/api/v1/buyers${target}`;
+    const sent = request({ port, path, auth: world.company.auth, agent: false }).end();
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    await json(answer);
+    return answer.statusCode;
+  };
+  expect(await statusOf('#?per_page=many')).toBe(200);
+  expect(await statusOf('?per_page=many')).toBe(422);
+  expect(await statusOf('?per_page=7#?per_page=many')).toBe(200);
+  expect(await statusOf('?per_page=many')).toBe(422);
+  server.close();
 });
 
 test('what is remembered cannot be changed, and is limited', () => {
