@@ -394,7 +394,7 @@ CREATE CONSTRAINT TRIGGER settled_call_on_update
   AFTER UPDATE ON calls
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
   WHEN (
-    -- What leaves a chunk leaves no young call there, by which processes would see a change.
+    -- Whatever its age: a call that has left its chunk cannot be seen there as a young one.
     OLD.id <> NEW.id
     OR OLD.deleted_at IS DISTINCT FROM NEW.deleted_at
     OR least(OLD.created_at, NEW.created_at) < clock_timestamp() - interval '10 minutes'
@@ -482,7 +482,7 @@ CREATE OR REPLACE FUNCTION next_action_hour(
 $$;
 
 -- Replaces the rows of these hours by one for each. What another transaction is replacing is left
--- to it: nobody waits.
+-- to it: nobody waits. It needs READ COMMITTED, as all of the service does.
 CREATE OR REPLACE FUNCTION fold_next_actions(of_company bigint, hours timestamptz[])
 RETURNS void LANGUAGE sql AS $$
   WITH taken AS MATERIALIZED (

@@ -21,9 +21,12 @@ export async function savedCount(
   counts = settledCounts,
 ): Promise<SettledCount> {
   const what = JSON.stringify([CHUNK, projection.plural, conditions, values]);
-  const [key, digest] = [`${db.key} ${what}`, createHash('sha256').update(what).digest('base64')];
+  const key = `${db.key} ${what}`;
+  if (isOfTime(values)) return counts.of(projection, conditions, key);
+  const digest = createHash('sha256').update(what).digest('base64');
   await counts.recall(key, async () => {
-    const [found] = await db.sql(LOAD_COUNT, { key: digest });
+    // Without it, as in a database that cannot be written, the count is made again.
+    const [found] = await db.sql(LOAD_COUNT, { key: digest }).catch(() => []);
     return found && (JSON.parse(found.counted) as SavedCount);
   });
   const save = (counted: SavedCount) =>
@@ -40,6 +43,10 @@ export async function savedCount(
     },
   };
 }
+
+/** Lists until now are asked for with ever other times: what is saved of them would pile up. */
+const isOfTime = (values: Record<string, unknown>): boolean =>
+  Object.keys(values).some((name) => /_(?:from|to)$/.test(name));
 
 /** Deletes counts of all companies that no process has begun with for a month. */
 export async function deleteUnusedCounts(sql: Sql): Promise<void> {

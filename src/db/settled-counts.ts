@@ -14,8 +14,8 @@ import type { Projection } from './projection';
 // costs nothing of this.
 //
 // A count that is asked for again is saved, so that a process that starts later need not begin from
-// nothing (db/saved-counts.ts). Whoever writes calls without their triggers must empty
-// `saved_counts`.
+// nothing (db/saved-counts.ts). Whoever writes calls without their triggers must stop the
+// processes, and empty `saved_counts`.
 
 export const CHUNK = 8192;
 /** A count is saved again after it has settled that many chunks more. */

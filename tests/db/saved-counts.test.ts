@@ -72,6 +72,21 @@ test('a count that was asked for once is not saved', async () => {
   expect(await startsAt('busy')).toBe(0);
 });
 
+test('a count of a time, which is another one in the next list, is not saved', async () => {
+  const query = { status: 'completed', created_at_to: new Date().toISOString() };
+  for (let time = 0; time < 2; time++)
+    expect((await company.api('get', 'calls', { query })).body.metadata.total_count).toBe(3);
+  await ask();
+  await untilSaved(1);
+  expect(await savedRows()).toBe(1);
+});
+
+test('a list is answered where counts cannot be saved', async () => {
+  await world.sql('ALTER TABLE saved_counts RENAME TO other_counts');
+  await ask();
+  await world.sql('ALTER TABLE other_counts RENAME TO saved_counts');
+});
+
 test('a count of another cluster, whose transactions are others, is not gone by', async () => {
   await ask();
   await untilSaved(1);

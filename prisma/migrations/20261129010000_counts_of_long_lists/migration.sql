@@ -1,6 +1,7 @@
 -- Leads with a next action are counted by the hour of it (prisma/functions.sql). No lead is written
 -- between this count and the triggers that go on with it.
-LOCK TABLE leads IN SHARE ROW EXCLUSIVE MODE;
+-- Both tables at once, as their triggers are replaced after it.
+LOCK TABLE calls, leads IN ACCESS EXCLUSIVE MODE;
 
 CREATE TABLE next_action_counts (
   company_id bigint NOT NULL,

@@ -27,9 +27,15 @@ export const SAVE_COUNT = statement(
   { prepared: true },
 );
 
-/** Of all companies. */
+/**
+ * Of all companies. Those of another cluster would hold again if the database returned to it, but
+ * do not know what was changed in between.
+ */
 export const DELETE_UNUSED_COUNTS = statement(
   'db.delete_unused_counts',
-  sql`DELETE FROM saved_counts WHERE used_at < now() - interval '30 days'`,
+  sql`
+    DELETE FROM saved_counts
+    WHERE used_at < now() - interval '30 days' OR cluster <> ${CLUSTER}
+  `,
   { prepared: false },
 );
