@@ -35,6 +35,9 @@ async function main(): Promise<number> {
   return 0;
 }
 
+// The processes that a bench starts end with it, and are not in its terminal's group.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
 main().then(
   (code) => process.exit(code),
   (error: unknown) => {

@@ -20,6 +20,8 @@ function launch(command: string, args: string[], env: NodeJS.ProcessEnv): ChildP
   const child = spawn(command, args, {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { PATH: process.env.PATH, NODE_ENV: 'production', TZ: 'UTC', ...env },
+    // A session of its own, as a service has.
+    detached: true,
   });
   const end = () => void child.kill();
   process.once('exit', end);

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 
 // Background work yields the processor to requests. PostgreSQL has no priorities of its own, but
@@ -10,6 +11,9 @@ import type { Pool, PoolClient } from 'pg';
  * processor, and one of 10 a tenth.
  */
 export type Niceness = 5 | 10;
+
+const RETRY_MS = 150;
+const MAX_RETRIES = 20;
 
 /** What pg knows of an open connection, and its types do not. */
 interface Connected {
@@ -26,32 +30,60 @@ export function lowerPriority(pool: Pool, niceness: Niceness): void {
     const { processID: pid, connection } = client as unknown as Connected;
     const port = connection?.stream?.localPort;
     if (pid === undefined || port === undefined) return;
-    try {
+    const lower = () => {
       if (!isSession(readFileSync(`/proc/${pid}/cmdline`, 'latin1'), port)) return;
-      giveWay(niceness, pid);
-      giveWayAsGroup(niceness, pid);
-    } catch {
-      // Another machine or another system: the session keeps its priority.
+      lowerOf(pid, niceness);
+      lowerGroupOf(pid, niceness);
+    };
+    try {
+      lower();
+    } catch (error) {
+      // Linux changes one group in a tenth of a second. Otherwise it is another machine or another
+      // system, and the session keeps its priority.
+      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') void retry(lower);
     }
   });
 }
 
-/** Lowers the priority of a process, by default this one, if that is permitted; never raises it. */
-export function giveWay(niceness: Niceness, pid = 0): void {
-  try {
-    if (getPriority(pid) < niceness) setPriority(pid, niceness);
-  } catch {
-    // Not permitted.
+async function retry(lower: () => void): Promise<void> {
+  for (let time = 0; time < MAX_RETRIES; time++) {
+    await pause(RETRY_MS + Math.random() * RETRY_MS, undefined, { ref: false });
+    try {
+      return lower();
+    } catch {
+      // Another session was first, or this one has ended.
+    }
   }
 }
 
+/** Lowers the priority of this process, if that is permitted; never raises it. */
+export function giveWay(niceness: Niceness): void {
+  try {
+    lowerOf(process.pid, niceness);
+    if (isSessionLeader()) lowerGroupOf(process.pid, niceness);
+  } catch {
+    // Not permitted, or another system.
+  }
+}
+
+function lowerOf(pid: number, niceness: Niceness): void {
+  if (getPriority(pid) < niceness) setPriority(pid, niceness);
+}
+
 /**
- * Lowers the priority of a group of processes that Linux made for a session: where it makes them
+ * Lowers the priority of the group of processes that Linux made for a session: where it makes them
  * ("autogroups"), nice values count only within one, and each session of PostgreSQL has its own.
  */
-function giveWayAsGroup(niceness: Niceness, pid: number): void {
+function lowerGroupOf(pid: number, niceness: Niceness): void {
   const group = `/proc/${pid}/autogroup`;
   if (existsSync(group)) writeFileSync(group, String(niceness));
+}
+
+/** Whether the group is that of this process and of those that it starts, and of no others. */
+function isSessionLeader(): boolean {
+  // pid (name) state parent group session …
+  const [, , , session] = readFileSync('/proc/self/stat', 'latin1').split(') ').at(-1)!.split(' ');
+  return Number(session) === process.pid;
 }
 
 /**
