@@ -112,12 +112,13 @@ function fallbackOf({ offer }: CallFacts, refused: Refused | undefined): Action 
   return offer.fallback_type === 'hang_up' ? 'hang_up' : 'fallback';
 }
 
-/** What would be decided, without a reservation. */
+/** A decision without a reservation, and all candidates in their order. */
 export interface Explained {
   verdict: Verdict;
   ordered: Ordered;
 }
 
+/** What would be decided, without a reservation. */
 export function explain(
   facts: CallFacts,
   candidates: readonly Candidate[],
