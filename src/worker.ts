@@ -9,7 +9,7 @@ import { exitWith, onStop } from './background/process';
 
 async function main(): Promise<void> {
   const installation = await openInstallation(loadConfig(), { in_background: true });
-  giveWay(5);
+  giveWay();
   const jobs = await startJobs(installation.deps);
   onStop(installation.deps, async () => {
     await jobs.stop();

@@ -87,9 +87,8 @@ export function openDatabase(
     // An idle connection that breaks must not end the process; the next use opens a new one.
     each.on('error', onIdleError);
     endFullConnections(each);
-    if (in_background && each !== pools.bulk) lowerPriority(each, 5);
+    if (in_background || each === pools.bulk) lowerPriority(each);
   }
-  lowerPriority(pools.bulk, 10);
   const prisma = openPrisma(pools.pool, timeout_ms);
   return {
     url,

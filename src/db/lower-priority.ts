@@ -6,11 +6,8 @@ import type { Pool, PoolClient } from 'pg';
 // Background work yields the processor to requests. PostgreSQL has no priorities of its own, but
 // each of its sessions is a process, which has one.
 
-/**
- * A nice value. Beside a busy process of normal priority, one of 5 gets about a quarter of a
- * processor, and one of 10 a tenth.
- */
-export type Niceness = 5 | 10;
+/** A nice value: beside a busy process of normal priority, it gets a tenth of a processor. */
+const NICENESS = 10;
 
 const RETRY_MS = 150;
 const MAX_RETRIES = 20;
@@ -25,15 +22,15 @@ interface Connected {
  * Lowers the priority of the sessions of a pool, where that is possible: on Linux, for a database
  * on the same machine that belongs to the same user or that the superuser may change.
  */
-export function lowerPriority(pool: Pool, niceness: Niceness): void {
+export function lowerPriority(pool: Pool): void {
   pool.on('connect', (client: PoolClient) => {
     const { processID: pid, connection } = client as unknown as Connected;
     const port = connection?.stream?.localPort;
     if (pid === undefined || port === undefined) return;
     const lower = () => {
       if (!isSession(readFileSync(`/proc/${pid}/cmdline`, 'latin1'), port)) return;
-      lowerOf(pid, niceness);
-      lowerGroupOf(pid, niceness);
+      lowerOf(pid);
+      lowerGroupOf(pid);
     };
     try {
       lower();
@@ -57,26 +54,26 @@ async function retry(lower: () => void): Promise<void> {
 }
 
 /** Lowers the priority of this process, if that is permitted; never raises it. */
-export function giveWay(niceness: Niceness): void {
+export function giveWay(): void {
   try {
-    lowerOf(process.pid, niceness);
-    if (isSessionLeader()) lowerGroupOf(process.pid, niceness);
+    lowerOf(process.pid);
+    if (isSessionLeader()) lowerGroupOf(process.pid);
   } catch {
     // Not permitted, or another system.
   }
 }
 
-function lowerOf(pid: number, niceness: Niceness): void {
-  if (getPriority(pid) < niceness) setPriority(pid, niceness);
+function lowerOf(pid: number): void {
+  if (getPriority(pid) < NICENESS) setPriority(pid, NICENESS);
 }
 
 /**
  * Lowers the priority of the group of processes that Linux made for a session: where it makes them
  * ("autogroups"), nice values count only within one, and each session of PostgreSQL has its own.
  */
-function lowerGroupOf(pid: number, niceness: Niceness): void {
+function lowerGroupOf(pid: number): void {
   const group = `/proc/${pid}/autogroup`;
-  if (existsSync(group)) writeFileSync(group, String(niceness));
+  if (existsSync(group)) writeFileSync(group, String(NICENESS));
 }
 
 /** Whether the group is that of this process and of those that it starts, and of no others. */
