@@ -16,12 +16,16 @@ const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
 };
 
 /** Starts a process that ends with the bench, even when the bench fails. */
-function launch(command: string, args: string[], env: NodeJS.ProcessEnv): ChildProcess {
+function launch(
+  command: string,
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  own_session = false,
+): ChildProcess {
   const child = spawn(command, args, {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { PATH: process.env.PATH, NODE_ENV: 'production', TZ: 'UTC', ...env },
-    // A session of its own, as a service has.
-    detached: true,
+    detached: own_session,
   });
   const end = () => void child.kill();
   process.once('exit', end);
@@ -39,8 +43,8 @@ function launch(command: string, args: string[], env: NodeJS.ProcessEnv): ChildP
 const searchPath = [process.env.BENCH_NODE_FOLDER, process.env.PATH].filter(Boolean).join(':');
 
 /** Runs what an npm script runs after its build. Logging is on; the lines go to /dev/null. */
-const built = (script: 'start' | 'worker', url: string, settings: NodeJS.ProcessEnv) =>
-  launch('sh', ['-c', scripts[script].split(' && ').at(-1)!], {
+const built = (script: 'start' | 'worker', url: string, settings: NodeJS.ProcessEnv) => {
+  const env = {
     PATH: searchPath,
     DATABASE_URL: url,
     KEY_PEPPER: PEPPER,
@@ -50,7 +54,10 @@ const built = (script: 'start' | 'worker', url: string, settings: NodeJS.Process
     RATE_LIMIT_PER_MINUTE: '1000000000',
     LEAD_RATE_LIMIT_PER_MINUTE: '1000000000',
     ...settings,
-  });
+  };
+  // A worker has a session of its own, as a service has, whose priority it may lower.
+  return launch('sh', ['-c', scripts[script].split(' && ').at(-1)!], env, script === 'worker');
+};
 
 /** The service as it is run by `npm start`. */
 export const startService = (
