@@ -10,7 +10,7 @@ import {
 import { beginTogether, type BegunTogether } from './begin-together';
 import {
   askedOf,
-  factsOfCall,
+  factsOfNewCall,
   newCallOf,
   newSessionOf,
   startedOf,
@@ -102,7 +102,7 @@ async function beginAlone(
   const found = await loadRouting(db, { ...askedOf(incoming), now });
   if (!found) return beginForOwnOffer(db, incoming, now);
   const call = newCallOf(incoming, found, now);
-  const asked = await factsOfCall(db, { incoming, call, found }, now);
+  const asked = await factsOfNewCall(db, { incoming, call, found }, now);
   const begun = await checkedTransaction<{ known: CallRow } | { routed: Routed }>(
     db,
     async (tx) => {

@@ -8,7 +8,7 @@ import { pendingOf } from '../routing/reserve-buyers';
 import { outcomeOf } from './outcome';
 import {
   askedOf,
-  factsOfCall,
+  factsOfNewCall,
   newCallOf,
   newSessionOf,
   startedOf,
@@ -81,7 +81,7 @@ async function decideOne(
 ): Promise<Omit<DecidedCall, 'place'> | PreDialCheckRequired | 'apart'> {
   if (found.reservation || found.is_known) return 'apart';
   const call = newCallOf(incoming, found, now);
-  const asked = await factsOfCall(db, { incoming, call, found }, now);
+  const asked = await factsOfNewCall(db, { incoming, call, found }, now);
   const judged = decide(found.candidates, asked, found.lined_up);
   const members = judged.first?.members ?? [];
   const { vetoes } = incoming;

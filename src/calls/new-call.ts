@@ -1,4 +1,3 @@
-import { maxLegsOf } from '../carriers/carrier';
 import type { Reference } from '../db/records';
 import type { Statements } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
@@ -7,11 +6,9 @@ import type { AskedCall } from '../routing/candidates';
 import type { RouteFacts } from '../routing/engine/route';
 import { sourceOf, type RoutingContext } from '../routing/load-routing';
 import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
-import { routeFacts } from '../routing/route-facts';
-import { newSeed } from '../routing/seed';
 import type { AttemptRow, CallRow } from './read-call';
 import type { NewCall, NewEvent } from './record-call';
-import type { Routed } from './route-call';
+import { factsOfCall, type Routed } from './route-call';
 import { sessionOf, type CallSession } from './session';
 
 export interface IncomingCall {
@@ -89,18 +86,13 @@ interface CallToDecide {
 }
 
 /** The facts that decide where a new call goes. */
-export const factsOfCall = (
+export const factsOfNewCall = (
   db: Statements,
-  { incoming: { caller_number, vetoes }, call, found }: CallToDecide,
+  { incoming: { vetoes }, call, found }: CallToDecide,
   now: Date,
 ): Promise<RouteFacts> =>
-  routeFacts(db, found, {
+  factsOfCall(db, call, found, {
     now,
-    seed: vetoes?.seed ?? newSeed(),
-    caller_number,
-    tokens: call.token_values,
-    origin: call,
-    max_legs: maxLegsOf(call.carrier),
     tried: new Set(),
     vetoes,
     // What a seller has reserved is connected: the seller was promised that.

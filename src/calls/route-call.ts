@@ -4,7 +4,7 @@ import type { CallFacts } from '../routing/caller-facts';
 import type { Basis } from '../routing/engine/basis';
 import type { Candidate } from '../routing/engine/candidate';
 import type { Member, RouteFacts } from '../routing/engine/route';
-import { loadRouting, sourceOf } from '../routing/load-routing';
+import { loadRouting, sourceOf, type RoutingContext } from '../routing/load-routing';
 import {
   isCheckRequired,
   preDialCheckOf,
@@ -23,7 +23,7 @@ import { newSeed } from '../routing/seed';
 import { convertCall } from './convert-call';
 import { outcomeOf, type RoutableCall } from './outcome';
 import type { CallRow } from './read-call';
-import { recordNewCall, recordRound, type NewEvent, type Round } from './record-call';
+import { recordNewCall, recordRound, type NewCall, type NewEvent, type Round } from './record-call';
 
 interface Routing {
   facts: CallFacts;
@@ -70,6 +70,24 @@ export async function routeCall(
   return { id, round, dial, set };
 }
 
+type Turn = Pick<CallToRoute, 'now' | 'tried' | 'vetoes' | 'is_accepted'>;
+
+/** The facts that decide where a call goes now. */
+export const factsOfCall = (
+  db: Statements,
+  call: NewCall | CallRow,
+  found: RoutingContext,
+  turn: Turn,
+): Promise<RouteFacts> =>
+  routeFacts(db, found, {
+    ...turn,
+    seed: turn.vetoes?.seed ?? newSeed(),
+    caller_number: call.caller_number,
+    tokens: call.token_values,
+    origin: call,
+    max_legs: maxLegsOf(call.carrier),
+  });
+
 /**
  * Loads what decides about a call that is written already, and routes it. Undefined when its offer
  * is gone.
@@ -77,28 +95,14 @@ export async function routeCall(
 export async function routeKnownCall(
   db: Statements,
   call: CallRow,
-  {
-    now,
-    tried,
-    vetoes,
-    is_accepted,
-  }: Pick<CallToRoute, 'now' | 'tried' | 'vetoes' | 'is_accepted'>,
+  turn: Turn,
 ): Promise<Routed | PreDialCheckRequired | undefined> {
+  const { now, vetoes } = turn;
   const { caller_number, traffic_source_id } = call;
   const asking = { source: sourceOf(call), number: caller_number, traffic_source_id, now };
   const found = await loadRouting(db, asking);
   if (!found) return undefined;
-  const asked = await routeFacts(db, found, {
-    now,
-    seed: vetoes?.seed ?? newSeed(),
-    caller_number,
-    tokens: call.token_values,
-    origin: call,
-    max_legs: maxLegsOf(call.carrier),
-    tried,
-    vetoes,
-    is_accepted,
-  });
+  const asked = await factsOfCall(db, call, found, turn);
   return routeCall(db, call, { ...found, vetoes, asked });
 }
 

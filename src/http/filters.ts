@@ -16,7 +16,8 @@ export interface FilterByCase {
 
 /**
  * One end of an interval whose records are counted by subtraction, where that is faster: `among` is
- * SQL of how many records have the value at all, `beyond` of how many of these lie outside this end.
+ * SQL of how many records have the value at all, `beyond` of how many of these lie outside this
+ * end.
  */
 export interface IntervalFilter {
   condition: string;

@@ -55,7 +55,7 @@ async function bodiesOf(socket: Socket): Promise<string[]> {
   return bodies;
 }
 
-/** As many connections as there is memory to lend, and more; each with more than a kernel buffers. */
+/** More connections than there is memory to lend; each with more than a kernel buffers. */
 const CONNECTIONS = Array.from({ length: 12 }, (_, c) =>
   Array.from({ length: 18 }, (_, n) => c + n),
 );

@@ -16,7 +16,8 @@ import { INSERT_ATTEMPTS, INSERT_BASES, INSERT_SLOTS } from './record-call';
  * Rows of caps are locked groups first, by id. `moves` is what all calls take of each row; `uses`
  * is what each call takes, with `held_*` and `calls` summed over it and the calls after it, so that
  * its decision shows the caps as they were before it. A call whose caps were reserved before has
- * no moves and no uses; its `caps` is the JSON that the decision stores. Places are those in `calls`.
+ * no moves and no uses; its `caps` is the JSON that the decision stores. Places are those in
+ * `calls`.
  */
 export const BEGIN_CALLS = statement(
   'calls.begin_calls',
