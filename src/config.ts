@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { bool, cleanEnv, makeValidator, port, str } from 'envalid';
 import type { CarrierName } from './carriers/carrier';
+import { namesDatabase } from './db/session-settings';
 import { parseMailbox } from './mail/address';
 import { StartError } from './start-error';
 
@@ -13,6 +14,8 @@ export interface Config {
   host: string;
   /** PostgreSQL to use; absent: the server runs its own. */
   database_url: string | undefined;
+  /** PostgreSQL itself, where database_url is that of a pooler such as PgBouncer. */
+  database_direct_url: string | undefined;
   /** Folder of the server's own files: its database and its key pepper. */
   data_dir: string;
   log_level: string;
@@ -139,6 +142,7 @@ const VARIABLES = {
   PORT: port({ default: 3000 }),
   HOST: hostName({ default: '127.0.0.1' }),
   DATABASE_URL: databaseUrl({ default: undefined }),
+  DATABASE_DIRECT_URL: databaseUrl({ default: undefined }),
   DATA_DIR: str({ default: '.data' }),
   LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
   METRICS_TOKEN: metricsToken({ default: undefined }),
@@ -174,7 +178,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
   const values = cleanEnv(set, VARIABLES, {
     reporter: ({ errors }) => {
       const wrong = Object.entries(errors).map(([name, error]) => `${name} ${reason(error)}`);
-      const faults = [...wrong, ...missingForCarrier(set)];
+      const faults = [...wrong, ...missingForCarrier(set), ...missingForPooler(set)];
       if (faults.length > 0) throw new ConfigError(faults);
     },
   });
@@ -182,6 +186,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     port: values.PORT,
     host: values.HOST,
     database_url: values.DATABASE_URL,
+    database_direct_url: values.DATABASE_DIRECT_URL,
     data_dir: values.DATA_DIR,
     log_level: values.LOG_LEVEL,
     metrics_token: values.METRICS_TOKEN,
@@ -219,6 +224,15 @@ function missingForCarrier(set: NodeJS.ProcessEnv): string[] {
   return ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN', 'PUBLIC_URL']
     .filter((name) => set[name] === undefined)
     .map((name) => `${name} must be given with CARRIER=twilio`);
+}
+
+function missingForPooler({ DATABASE_URL, DATABASE_DIRECT_URL }: NodeJS.ProcessEnv): string[] {
+  if (DATABASE_DIRECT_URL === undefined) return [];
+  if (DATABASE_URL === undefined)
+    return ['DATABASE_URL must be given with DATABASE_DIRECT_URL: the URL of the pooler'];
+  return namesDatabase(DATABASE_URL)
+    ? []
+    : ['DATABASE_URL must end with the name of its database, with DATABASE_DIRECT_URL'];
 }
 
 function reason(error: unknown): string {

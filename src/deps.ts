@@ -63,6 +63,7 @@ export function createDeps({
   const database = openDatabase(database_url, {
     pool_size: config.pool_size,
     timeout_seconds: config.database_timeout_seconds,
+    direct_url: config.database_direct_url,
     in_background: edges.in_background ?? false,
     onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
   });

@@ -114,7 +114,7 @@ class Streams implements AgentStreams {
     const { signal } = this.listening;
     const { database, log } = this.deps;
     void listen({
-      url: database.url,
+      url: database.session_url,
       channel: AGENT_CHANNEL,
       heard: (key) => this.followers.get(key)?.forEach(({ bell: own }) => own.ring()),
       listening: () => this.all().forEach(({ bell: own }) => own.ring()),

@@ -2,11 +2,10 @@ import { existsSync, statfsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { Client } from 'pg';
 import { ConfigError, loadConfig, type Config } from '../config';
-import { connectionFault } from '../db/connection-fault';
 import { OtherVersion, pendingMigrations } from '../db/migrate';
 import { sqlOn, type Sql } from '../db/sql';
 import { checkAddress } from '../installation/listen';
-import { openDatabaseServer, type DatabaseServer } from '../installation/open';
+import { openDatabaseServer, sessionFault, type DatabaseServer } from '../installation/open';
 import { pepperMatches, WrongPepper } from '../installation/pepper';
 import { folderFault, StartError } from '../start-error';
 import { openStorage } from '../storage/directory';
@@ -93,13 +92,13 @@ async function databases(config: Config): Promise<Finding[]> {
   try {
     server = await openDatabaseServer(config, { existing: true });
     client = new Client({
-      connectionString: server.url,
+      connectionString: server.session_url,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     });
     await client.connect();
-    return await examineDatabase(client, config);
+    return [...(await examineDatabase(client, config)), ...(await pooler(server, config))];
   } catch (error) {
-    const fault = connectionFault(config.database_url, error) as Error;
+    const fault = sessionFault(config, error) as Error;
     const check = fault instanceof OtherVersion ? 'migrations' : 'database';
     // A known fault says itself what to do.
     const remedy = fault instanceof StartError ? undefined : remedyOf(config);
@@ -107,6 +106,19 @@ async function databases(config: Config): Promise<Finding[]> {
   } finally {
     await client?.end().catch(() => undefined);
     await server?.stop();
+  }
+}
+
+/** A pooler before PostgreSQL; on a database that is up to date. */
+async function pooler(server: DatabaseServer, config: Config): Promise<Finding[]> {
+  if (!config.database_url) return [];
+  const text = 'DATABASE_URL is a pooler whose sessions are set as they must be';
+  try {
+    await server.prepare();
+    return config.database_direct_url ? [finding('pooler', true, text)] : [];
+  } catch (error) {
+    if (error instanceof OtherVersion || !(error instanceof StartError)) return [];
+    return [finding('pooler', false, error.message)];
   }
 }
 

@@ -7,6 +7,7 @@ import { addDatabaseCommands } from './database';
 import { examine, type Finding } from './doctor';
 import { addImportCommand } from './imports';
 import { addNumberCommands } from './numbers';
+import { addPgBouncerCommand } from './pgbouncer';
 import { addTokenCommands } from './tokens';
 
 const program = new Command('trunkline')
@@ -19,6 +20,7 @@ addCompanyCommands(program);
 addTokenCommands(program);
 addNumberCommands(program);
 addImportCommand(program);
+addPgBouncerCommand(program);
 
 program
   .command('doctor')

@@ -3,6 +3,7 @@ import type { PrismaClient } from '../generated/prisma/client';
 import { lowerPriority } from './lower-priority';
 import { CountingClient, endFullConnections } from './prepared-plans';
 import { openPrisma, TransactionPool } from './prisma-client';
+import { longSession, pooledSession, pooledSettings, type Pooled } from './session-settings';
 import { sqlOn, type Sql } from './sql';
 import type { BoundStatement } from './statement';
 
@@ -10,6 +11,8 @@ export interface DatabaseOptions {
   pool_size: number;
   /** How long to wait for a connection or for a statement. */
   timeout_seconds: number;
+  /** PostgreSQL itself, where the URL is that of a pooler. */
+  direct_url?: string | undefined;
   /** Whether all of the work gives way to that of other processes. */
   in_background?: boolean;
   onIdleError?: (error: Error) => void;
@@ -17,7 +20,10 @@ export interface DatabaseOptions {
 
 /** Pools of connections, apart where one kind of work must not wait for another. */
 export interface Database {
+  /** Names the database. */
   url: string;
+  /** Where a connection has a session of its own, for LISTEN and locks: never a pooler. */
+  session_url: string;
   /** For Prisma, and for statements that are planned for their values. */
   pool: Pool;
   /**
@@ -60,29 +66,25 @@ export const poolFor = ({ kind }: BoundStatement): PoolName => {
   return kind === 'prepared' ? 'prepared' : 'pool';
 };
 
-const UTC = '-c timezone=UTC';
-const PLAN_ONCE = '-c plan_cache_mode=force_generic_plan';
-const FAIL_ON_LOCKS = '-c lock_timeout=250ms';
-/** With less, the bitmap of a large index scan names pages only, and all their rows are checked. */
-const SEARCH_MEMORY = '-c work_mem=32MB';
-/** A long statement ends soon after its process, and does not keep its locks. */
-const CHECK_CONNECTION = '-c client_connection_check_interval=2s';
-
 /** Most of a statement's time: a request that waits for a connection is still answered in time. */
 const connectionTimeout = (timeout_ms: number): number =>
   Math.max(Math.min(6_000, timeout_ms), timeout_ms * 0.6);
-
-const searchTimeout = (timeout_ms: number): number => Math.ceil(timeout_ms / 2);
 
 /**
  * Opens the pools; they connect at the first use. Every session runs in UTC, which Prisma needs.
  */
 export function openDatabase(
   url: string,
-  { pool_size, timeout_seconds, in_background, onIdleError = () => {} }: DatabaseOptions,
+  {
+    pool_size,
+    timeout_seconds,
+    direct_url,
+    in_background,
+    onIdleError = () => {},
+  }: DatabaseOptions,
 ): Database {
   const timeout_ms = timeout_seconds * 1000;
-  const pools = openPools(url, pool_size, timeout_ms);
+  const pools = openPools({ url, direct_url, pool_size, timeout_ms });
   for (const each of Object.values(pools)) {
     // An idle connection that breaks must not end the process; the next use opens a new one.
     each.on('error', onIdleError);
@@ -92,6 +94,7 @@ export function openDatabase(
   const prisma = openPrisma(pools.pool, timeout_ms);
   return {
     url,
+    session_url: direct_url ?? url,
     ...pools,
     prisma,
     sql: sqlOn((bound) => pools[poolFor(bound)]),
@@ -102,40 +105,38 @@ export function openDatabase(
   };
 }
 
-function openPools(url: string, pool_size: number, timeout_ms: number) {
+interface PoolOptions {
+  url: string;
+  direct_url: string | undefined;
+  pool_size: number;
+  timeout_ms: number;
+}
+
+function openPools({ pool_size, timeout_ms, ...servers }: PoolOptions) {
+  const settings = pooledSettings(timeout_ms);
   const common = {
-    connectionString: url,
     connectionTimeoutMillis: connectionTimeout(timeout_ms),
     keepAlive: true,
     Client: CountingClient,
   };
-  const usual = {
-    ...common,
-    options: UTC,
-    query_timeout: timeout_ms,
-    statement_timeout: timeout_ms,
-    idleTimeoutMillis: 60_000,
-  };
   const max = Math.ceil(pool_size / 2);
-  const planned = { ...usual, options: `${UTC} ${PLAN_ONCE}`, idleTimeoutMillis: 600_000 };
-  const long = { ...common, options: `${UTC} ${CHECK_CONNECTION}` };
+  const of = (name: Pooled, idleTimeoutMillis = 60_000) => ({
+    ...common,
+    ...pooledSession(servers, name, settings[name]),
+    query_timeout: timeout_ms,
+    idleTimeoutMillis,
+    max,
+  });
+  /** Their plans are worth keeping. */
+  const planned = (name: Pooled) => of(name, 600_000);
+  const long = { ...common, ...longSession(servers) };
   return {
-    pool: new TransactionPool({ ...usual, max }),
-    prepared: new Pool({ ...planned, max }),
-    searches: new Pool({
-      ...usual,
-      options: `${UTC} ${SEARCH_MEMORY}`,
-      max,
-      statement_timeout: searchTimeout(timeout_ms),
-    }),
-    routing: new Pool({ ...planned, max }),
-    credentials: new Pool({ ...planned, max: 2 }),
-    batched: new Pool({
-      ...planned,
-      options: `${planned.options} ${FAIL_ON_LOCKS}`,
-      idleTimeoutMillis: 60_000,
-      max: 4,
-    }),
+    pool: new TransactionPool(of('pool')),
+    prepared: new Pool(planned('prepared')),
+    searches: new Pool(of('searches')),
+    routing: new Pool(planned('routing')),
+    credentials: new Pool({ ...planned('credentials'), max: 2 }),
+    batched: new Pool({ ...of('batched'), max: 4 }),
     streams: new Pool({ ...long, max: 8 }),
     bulk: new Pool({ ...long, max: 4 }),
   };

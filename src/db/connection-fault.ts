@@ -39,8 +39,17 @@ export function databaseName(url: string): string {
   return `"${database}" at ${host}, as the user "${user}"`;
 }
 
-/** The reason why DATABASE_URL cannot be used; any other error is returned unchanged. */
-export function connectionFault(url: string | undefined, error: unknown): unknown {
+/** Names the server of a URL. */
+export const serverName = (url: string): string => targetOf(url).host;
+
+/**
+ * The reason why the URL of a variable cannot be used; any other error is returned unchanged.
+ */
+export function connectionFault(
+  url: string | undefined,
+  error: unknown,
+  variable = 'DATABASE_URL',
+): unknown {
   if (url === undefined) return error;
   const { message, code: own, errors } = error as ConnectionError;
   const code =
@@ -48,10 +57,10 @@ export function connectionFault(url: string | undefined, error: unknown): unknow
     (/timeout expired|connection timeout/.test(message) ? 'ETIMEDOUT' : '');
   const target = targetOf(url);
   const fault = FAULTS[code];
-  if (fault) return new StartError(`DATABASE_URL: ${fault(target)} (${code}).`);
+  if (fault) return new StartError(`${variable}: ${fault(target)} (${code}).`);
   // Class 28: the server refuses the user, for one of many reasons that it names itself.
   if (!code.startsWith('28')) return error;
-  return new StartError(`DATABASE_URL: ${target.host} refuses the user: ${message} (${code}).`);
+  return new StartError(`${variable}: ${target.host} refuses the user: ${message} (${code}).`);
 }
 
 function targetOf(url: string): Target {

@@ -6,7 +6,8 @@ import { StartError } from '../start-error';
 import { withSchemaEngine, type MigrationsList } from './schema-engine';
 
 export const PRISMA_FOLDER = join(__dirname, '../../prisma');
-const LOCK = 7_481_201;
+/** Held by the work that runs alone. */
+export const LOCK = 7_481_201;
 const CONNECT_TIMEOUT_MS = 10_000;
 const FILTERS = { externalTables: [], externalEnums: [] };
 const FUNCTIONS = 'functions.sql';

@@ -1624,6 +1624,22 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'db.is_prepared': {
+    params: {
+      name: string | null;
+    };
+    row: {
+      found: boolean;
+    };
+  };
+  'db.kept_setting': {
+    params: {
+      name: string | null;
+    };
+    row: {
+      value: string | null;
+    };
+  };
   'db.load_count': {
     params: {
       company_id: number | string | bigint | null;
@@ -1651,6 +1667,18 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'db.own_pid': {
+    params: object;
+    row: {
+      pid: number;
+    };
+  };
+  'db.pooler_probe': {
+    params: object;
+    row: {
+      ok: number;
+    };
+  };
   'db.return_unused_rate_limit': {
     params: {
       company_ids: readonly (number | string | bigint)[] | string | null;
@@ -1667,6 +1695,24 @@ export interface SqlTypes {
       counted: string | object | null;
     };
     row: object;
+  };
+  'db.sees_lock': {
+    params: {
+      lock: number | string | bigint | null;
+      pid: number | string | bigint | null;
+    };
+    row: {
+      found: boolean;
+    };
+  };
+  'db.session_settings': {
+    params: {
+      names: readonly (string)[] | string | null;
+    };
+    row: {
+      name: string | null;
+      setting: string | null;
+    };
   };
   'db.take_rate_limit_block': {
     params: {

@@ -23,6 +23,11 @@ const MESSAGES = new RegExp(
     'Client was closed',
     'Transaction (API error|already closed)',
     'Unable to start a transaction',
+    // PgBouncer, which has one code for all of its errors: it waits for PostgreSQL, or is full.
+    'query_wait_timeout',
+    'server_login_retry',
+    'server conn crashed',
+    'no more connections allowed',
   ].join('|'),
 );
 /** Kinds of errors of Prisma's driver adapter. */

@@ -4,7 +4,8 @@ import type { Logger } from 'pino';
 import type { Config } from '../config';
 import { connectionFault, databaseName } from '../db/connection-fault';
 import { isInitialised, startEmbedded, type EmbeddedDatabase } from '../db/embedded-postgres';
-import { migrate, onMigrated } from '../db/migrate';
+import { LOCK, migrate, onMigrated } from '../db/migrate';
+import { checkPooler, refusePooler } from '../db/pooler';
 import { sqlOn } from '../db/sql';
 import { createDeps, type Deps, type DepsOptions } from '../deps';
 import { prepareQueue } from '../jobs/queue';
@@ -59,6 +60,8 @@ export async function openInstallation(
 /** A PostgreSQL that is up. */
 export interface DatabaseServer {
   url: string;
+  /** Where a connection has a session of its own: never a pooler. */
+  session_url: string;
   /** Applies migrations, or checks them, and then runs the work; no other process does so now. */
   prepare(work?: (client: Client) => Promise<void>): Promise<string[]>;
   /** Starts a PostgreSQL of this process again whenever it ends by itself. */
@@ -78,19 +81,26 @@ export async function openDatabaseServer(
     );
   const embedded = config.database_url ? undefined : await startOwn(config, role);
   const url = config.database_url ?? embedded!.url;
+  const session_url = config.database_direct_url ?? url;
   const prepare: DatabaseServer['prepare'] = async (work = async () => {}) => {
-    if (existing) return onMigrated(url, work).then(() => []);
-    // Under the same lock as the migrations, so that parallel starts do not make the queue twice.
-    return migrate(url, async (client) => {
-      await prepareQueue(url);
+    if (!embedded) await checkSessions(config);
+    const checked = async (client: Client) => {
+      await checkPoolerOf(config, client);
       await work(client);
+    };
+    if (existing) return onMigrated(session_url, checked).then(() => []);
+    // Under the same lock as the migrations, so that parallel starts do not make the queue twice.
+    return migrate(session_url, async (client) => {
+      await prepareQueue(session_url);
+      await checked(client);
     });
   };
   return {
     url,
+    session_url,
     prepare: (work) =>
       prepare(work).catch((error: unknown) => {
-        throw connectionFault(config.database_url, error);
+        throw sessionFault(config, error);
       }),
     watch: (log) =>
       embedded?.watch({
@@ -100,6 +110,29 @@ export async function openDatabaseServer(
     stop: async () => embedded?.stop(),
   };
 }
+
+/** Refuses a pooler where a connection needs a session of its own. */
+const checkSessions = ({ database_url, database_direct_url }: Config): Promise<void> =>
+  database_direct_url === undefined
+    ? refusePooler('DATABASE_URL', database_url!)
+    : refusePooler('DATABASE_DIRECT_URL', database_direct_url);
+
+/** Checks the pooler of a configuration, if it has one. `client` holds the lock of migrations. */
+export async function checkPoolerOf(config: Config, client: Client): Promise<void> {
+  const { database_url: url, database_direct_url: direct_url } = config;
+  if (url === undefined || direct_url === undefined) return;
+  const timeout_ms = config.database_timeout_seconds * 1000;
+  await checkPooler({ url, direct_url, timeout_ms }, client, LOCK);
+}
+
+/** Why PostgreSQL itself cannot be reached, with the variable that names it. */
+export const sessionFault = (
+  { database_url, database_direct_url }: Config,
+  error: unknown,
+): unknown =>
+  database_direct_url === undefined
+    ? connectionFault(database_url, error)
+    : connectionFault(database_direct_url, error, 'DATABASE_DIRECT_URL');
 
 async function startOwn(config: Config, role: 'server' | 'command'): Promise<EmbeddedDatabase> {
   try {

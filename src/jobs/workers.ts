@@ -41,7 +41,7 @@ export async function startWorkers({
   const stopping = new AbortController();
   const bells = new Map(TASK_NAMES.map((name) => [name, bell()]));
   const listener = listen({
-    url: database.url,
+    url: database.session_url,
     channel: CHANNEL,
     heard: (name) => bells.get(name as TaskName)?.ring(),
     stopping: stopping.signal,

@@ -20,7 +20,7 @@ export async function startEngineProcess(
 ): Promise<ChildProcess> {
   const { storage_dir, data_dir } = world.deps.config;
   const own = {
-    DATABASE_URL: world.url,
+    ...world.database,
     DATA_DIR: data_dir,
     STORAGE_DIR: storage_dir,
     LOG_LEVEL: 'silent',

@@ -16,7 +16,7 @@ export async function startJobProcess(world: World): Promise<ChildProcess> {
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
-      DATABASE_URL: world.url,
+      ...world.database,
       DATA_DIR: data_dir,
       STORAGE_DIR: storage_dir,
       LOG_LEVEL: 'silent',

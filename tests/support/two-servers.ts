@@ -8,7 +8,7 @@ export function twoServers() {
   const start = () => {
     const { storage_dir, data_dir } = world.deps.config;
     return startServer({
-      DATABASE_URL: world.url,
+      ...world.database,
       DATA_DIR: data_dir,
       STORAGE_DIR: storage_dir,
       LOG_LEVEL: 'silent',

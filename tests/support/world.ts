@@ -44,7 +44,10 @@ export interface Company {
 }
 
 export interface World {
+  /** Its PostgreSQL. */
   url: string;
+  /** The database, as the environment of a process names it. */
+  database: Record<string, string>;
   deps: Deps;
   app: Server | ReturnType<typeof createApp>;
   company: Company;
@@ -79,6 +82,12 @@ export async function freshDatabase(): Promise<string> {
   return process.env.TRUNKLINE_TEST_DATABASE!.replace(/\/postgres$/, `/${name}`);
 }
 
+type Through = (url: string, environment: Record<string, string>) => Promise<World['database']>;
+let through: Through = async (url) => ({ DATABASE_URL: url });
+
+/** From now on worlds reach their databases in this way, such as through a pooler. */
+export const reachDatabases = (way: Through): void => void (through = way);
+
 /** A process that was killed may still be connected to it. */
 const dropDatabase = (url: string): Promise<void> =>
   onServer(`DROP DATABASE ${new URL(url).pathname.slice(1)} WITH (FORCE)`);
@@ -94,17 +103,17 @@ export const PEPPER_OF_TESTS = 'a pepper for tests, long enough to be one';
 /** What the carrier of tests signs with. */
 export const TWILIO_TOKEN = 'a token of the carrier, for tests';
 
-export function testConfig(environment: Record<string, string> = {}) {
-  const data_dir = mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'data-'));
-  return loadConfig({
-    DATA_DIR: data_dir,
-    KEY_PEPPER: PEPPER_OF_TESTS,
-    LOG_LEVEL: 'silent',
-    DATABASE_TIMEOUT_SECONDS: String(Math.min(100, Math.ceil(patient(10)))),
-    TWILIO_AUTH_TOKEN: TWILIO_TOKEN,
-    ...environment,
-  });
-}
+const testEnvironment = (environment: Record<string, string> = {}): Record<string, string> => ({
+  DATA_DIR: mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'data-')),
+  KEY_PEPPER: PEPPER_OF_TESTS,
+  LOG_LEVEL: 'silent',
+  DATABASE_TIMEOUT_SECONDS: String(Math.min(100, Math.ceil(patient(10)))),
+  TWILIO_AUTH_TOKEN: TWILIO_TOKEN,
+  ...environment,
+});
+
+export const testConfig = (environment: Record<string, string> = {}) =>
+  loadConfig(testEnvironment(environment));
 
 /** The application on these dependencies, with the validator of this worker. */
 export const appOf = (deps: Deps, handlers?: Handlers) => createApp(deps, handlers, { validate });
@@ -118,9 +127,11 @@ export async function createWorld({
   log = pino({ level: 'silent' }),
 }: WorldOptions = {}): Promise<World> {
   const url = await freshDatabase();
+  const own = testEnvironment(environment);
+  const database = await through(url, own);
   const deps = createDeps({
-    config: testConfig(environment),
-    database_url: url,
+    config: loadConfig({ ...own, ...database }),
+    database_url: database.DATABASE_URL!,
     clock,
     log,
     rate_window_seconds,
@@ -137,6 +148,7 @@ export async function createWorld({
   };
   return {
     url,
+    database,
     deps,
     app,
     company: await addCompany(),

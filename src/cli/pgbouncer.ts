@@ -1,0 +1,65 @@
+import type { Command } from 'commander';
+import { loadConfig, type Config } from '../config';
+import { asStatements, entryName, POOLED, pooledSettings } from '../db/session-settings';
+import { StartError } from '../start-error';
+
+/** `pgbouncer`. */
+export function addPgBouncerCommand(program: Command): void {
+  program
+    .command('pgbouncer')
+    .description('print what pgbouncer.ini must have for this configuration')
+    .action(() => void process.stdout.write(pgbouncerIni(loadConfig())));
+}
+
+/**
+ * The part of pgbouncer.ini that this configuration needs. Each pool of a process has an entry, so
+ * that its sessions are set differently, and so that no kind of work takes the sessions of another.
+ */
+export function pgbouncerIni(config: Config): string {
+  const { database_url, database_direct_url, database_timeout_seconds } = config;
+  if (database_url === undefined || database_direct_url === undefined)
+    throw new StartError(
+      'Set DATABASE_URL to PgBouncer, and DATABASE_DIRECT_URL to PostgreSQL itself.',
+    );
+  const name = databaseOf(database_url);
+  const settings = pooledSettings(database_timeout_seconds * 1000);
+  const entries = POOLED.map((pool) =>
+    [
+      `${quoted(entryName(name, pool))} =`,
+      connection(database_direct_url),
+      `connect_query='${asStatements(settings[pool]).replaceAll("'", "''")}'`,
+    ].join(' '),
+  );
+  return `${['[databases]', ...entries, '', '[pgbouncer]', ...general(config)].join('\n')}\n`;
+}
+
+const general = ({ database_timeout_seconds }: Config): string[] => [
+  'pool_mode = transaction',
+  'max_prepared_statements = 1000',
+  'server_reset_query_always = 0',
+  '; sessions of PostgreSQL for each entry above, for all processes together',
+  'default_pool_size = 8',
+  '; some 40 for each process',
+  'max_client_conn = 1000',
+  '; as DATABASE_TIMEOUT_SECONDS: whoever waits longer is answered 503',
+  `query_wait_timeout = ${database_timeout_seconds}`,
+];
+
+function connection(direct_url: string): string {
+  const { hostname, port, searchParams } = new URL(direct_url);
+  const host = searchParams.get('host') ?? decodeURIComponent(hostname);
+  const values = {
+    host: host || 'localhost',
+    port: port || '5432',
+    dbname: databaseOf(direct_url),
+  };
+  return Object.entries(values)
+    .map(([key, value]) => `${key}='${value.replaceAll("'", "''")}'`)
+    .join(' ');
+}
+
+const databaseOf = (url: string): string => decodeURIComponent(new URL(url).pathname.slice(1));
+
+/** A name as the file has it. */
+const quoted = (name: string): string =>
+  /^[A-Za-z_][\w.-]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;

@@ -1,0 +1,206 @@
+import { Client } from 'pg';
+import { StartError } from '../start-error';
+import { connectionFault, serverName } from './connection-fault';
+import {
+  IS_PREPARED,
+  KEPT_SETTING,
+  OWN_PID,
+  POOLER_PROBE,
+  SEES_LOCK,
+  SESSION_SETTINGS,
+} from './queries/pooler';
+import {
+  entryUrl,
+  POOLED,
+  pooledSession,
+  pooledSettings,
+  type Pooled,
+  type Settings,
+} from './session-settings';
+import { sqlOn } from './sql';
+
+// A pooler in transaction mode, such as PgBouncer, gives each transaction another session. Whatever
+// needs a session of its own goes to DATABASE_DIRECT_URL; that the pooler does the rest right is
+// checked at the start: what it does wrong would otherwise show later, as wrong plans and waits.
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const MIN_VERSION = [1, 21] as const;
+const GUIDE = 'see "PgBouncer" in docs/operations.md';
+
+/** Runs the work on a connection of its own. */
+async function onClient<T>(
+  session: { connectionString: string; options?: string },
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const client = new Client({ ...session, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  // A connection that breaks rejects its query; without a listener it would also end the process.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+const isRefusedParameter = (error: unknown): boolean =>
+  error instanceof Error && error.message.includes('unsupported startup parameter');
+
+const PROBE = { name: 'trunkline.probe', value: 'kept' };
+
+/**
+ * Whether a server keeps what a connection sets at its start. PostgreSQL does; poolers refuse it or
+ * leave it out.
+ */
+const keepsSettings = (url: string): Promise<boolean> =>
+  onClient(
+    { connectionString: url, options: `-c ${PROBE.name}=${PROBE.value}` },
+    async (client) => {
+      const [kept] = await sqlOn(client)(KEPT_SETTING, { name: PROBE.name });
+      return kept!.value === PROBE.value;
+    },
+  ).catch((error: unknown) => {
+    if (isRefusedParameter(error)) return false;
+    throw error;
+  });
+
+/** Refuses a pooler where PostgreSQL itself must be. */
+export async function refusePooler(variable: string, url: string): Promise<void> {
+  if (await keepsSettings(url)) return;
+  const direct =
+    variable === 'DATABASE_URL'
+      ? 'set DATABASE_DIRECT_URL to PostgreSQL itself, for what needs a session of its own'
+      : 'set it to PostgreSQL itself';
+  throw new StartError(
+    `${variable}: ${serverName(url)} is a connection pooler, such as PgBouncer; ${direct} ` +
+      `(${GUIDE}).`,
+  );
+}
+
+interface Checked {
+  url: string;
+  direct_url: string;
+  timeout_ms: number;
+}
+
+/**
+ * Checks that DATABASE_URL is a pooler that handles prepared statements, and that each pool has an
+ * entry there whose sessions are set as they must be. `direct` is a connection to PostgreSQL itself
+ * that holds the advisory lock `lock`.
+ */
+export async function checkPooler(
+  { url, direct_url, timeout_ms }: Checked,
+  direct: Client,
+  lock: number,
+): Promise<void> {
+  await checkPreparedStatements({ url, direct_url });
+  const [own] = await sqlOn(direct)(OWN_PID, {});
+  const settings = pooledSettings(timeout_ms);
+  const faults: string[] = [];
+  for (const name of POOLED) {
+    const check = () =>
+      onClient(pooledSession({ url, direct_url }, name, settings[name]), async (client) => {
+        const [seen] = await sqlOn(client)(SEES_LOCK, { lock, pid: own!.pid });
+        if (!seen!.found) throw otherDatabase(url, name);
+        // Twice: a pooler that resets sessions after each transaction has reset the second.
+        return (
+          (await wrongSettings(client, settings[name])) || wrongSettings(client, settings[name])
+        );
+      });
+    const fault = await check().catch((error: unknown) => {
+      throw entryFault(url, name, error);
+    });
+    if (fault) faults.push(`${nameOf(url, name)}: ${fault}`);
+  }
+  if (faults.length === 0) return;
+  throw new StartError(
+    `DATABASE_URL: the sessions of ${serverName(url)} are not set as they must be: ` +
+      `${faults.join('; ')}. Print the entries with npx trunkline pgbouncer, and leave ` +
+      `server_reset_query_always off (${GUIDE}).`,
+  );
+}
+
+const nameOf = (url: string, name: Pooled): string =>
+  decodeURIComponent(new URL(entryUrl(url, name)).pathname.slice(1));
+
+/** Names the settings of a session that are not as wanted. */
+async function wrongSettings(client: Client, wanted: Settings): Promise<string> {
+  const all = { ...wanted, TimeZone: 'UTC' };
+  const rows = await sqlOn(client)(SESSION_SETTINGS, { names: Object.keys(all) });
+  const found = new Map(rows.map(({ name, setting }) => [name, setting]));
+  return Object.entries(all)
+    .filter(([name, value]) => found.get(name) !== value)
+    .map(([name, value]) => `${name} is ${found.get(name)} and must be ${value}`)
+    .join(', ');
+}
+
+const otherDatabase = (url: string, name: Pooled): StartError =>
+  new StartError(
+    `DATABASE_URL: ${nameOf(url, name)} at ${serverName(url)} is not the database of ` +
+      'DATABASE_DIRECT_URL; correct the one that is wrong.',
+  );
+
+/** Why an entry cannot be used; poolers have no codes for it. */
+function entryFault(url: string, name: Pooled, error: unknown): unknown {
+  const { message, code } = error as { message: string; code?: string };
+  if (!/no such database/.test(message) && code !== '3D000') return connectionFault(url, error);
+  return new StartError(
+    `DATABASE_URL: ${serverName(url)} has no entry "${nameOf(url, name)}"; print the entries ` +
+      `that it must have with npx trunkline pgbouncer (${GUIDE}).`,
+  );
+}
+
+/**
+ * A pooler that handles prepared statements gives them names of its own, because the sessions
+ * behind it are shared. One that does not lets ours through, and they meet others there.
+ */
+async function checkPreparedStatements(servers: {
+  url: string;
+  direct_url: string;
+}): Promise<void> {
+  const { url } = servers;
+  const handled = await onClient(pooledSession(servers, 'pool', {}), async (client) => {
+    const sql = sqlOn(client);
+    await client.query('BEGIN');
+    await sql(POOLER_PROBE, {});
+    const [probe] = await sql(IS_PREPARED, { name: POOLER_PROBE.name });
+    if (probe!.found) await client.query(`DEALLOCATE "${POOLER_PROBE.name}"`);
+    await client.query('ROLLBACK');
+    return !probe!.found;
+  }).catch((error: unknown) => {
+    const { code } = error as { code?: string };
+    // Another connection has left its statement in the session; or it is older than `options`.
+    if (code === '42P05' || isRefusedParameter(error)) return false;
+    throw entryFault(url, 'pool', error);
+  });
+  if (handled) return;
+  if (await keepsSettings(url))
+    throw new StartError(
+      `DATABASE_DIRECT_URL is set, and DATABASE_URL, ${serverName(url)}, is PostgreSQL itself and ` +
+        'no pooler: unset DATABASE_DIRECT_URL, or correct DATABASE_URL.',
+    );
+  const reason = unpreparedReason(serverName(url), await poolerVersion(url));
+  throw new StartError(`DATABASE_URL: ${reason} (${GUIDE}).`);
+}
+
+/** Why the pooler at this server is refused; `version` is undefined if it does not tell it. */
+export function unpreparedReason(server: string, version: string | undefined): string {
+  const needs = 'PgBouncer 1.21 or later with max_prepared_statements above 0 is needed';
+  if (version === undefined)
+    return `the pooler at ${server} does not handle prepared statements: ${needs}`;
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const is_old = major < MIN_VERSION[0] || (major === MIN_VERSION[0] && minor < MIN_VERSION[1]);
+  return is_old
+    ? `${server} is PgBouncer ${version}, which is too old: ${needs}`
+    : `${server} is PgBouncer ${version} with max_prepared_statements = 0: set it to 1000`;
+}
+
+/** The version of a PgBouncer, if its console tells this user. */
+const poolerVersion = (url: string): Promise<string | undefined> => {
+  const console_url = new URL(url);
+  console_url.pathname = '/pgbouncer';
+  return onClient({ connectionString: console_url.href }, async (client) => {
+    const { rows } = await client.query<{ version: string }>('SHOW VERSION');
+    return /^PgBouncer (\S+)/.exec(rows[0]?.version ?? '')?.[1];
+  }).catch(() => undefined);
+};
