@@ -41,8 +41,8 @@ const general = ({ database_timeout_seconds }: Config): string[] => [
   'default_pool_size = 8',
   '; some 40 for each process',
   'max_client_conn = 1000',
-  '; as DATABASE_TIMEOUT_SECONDS: whoever waits longer is answered 503',
-  `query_wait_timeout = ${database_timeout_seconds}`,
+  '; of DATABASE_TIMEOUT_SECONDS: whoever waits longer for a session is answered 503',
+  `query_wait_timeout = ${Math.ceil(database_timeout_seconds * 0.6)}`,
 ];
 
 function connection(direct_url: string): string {

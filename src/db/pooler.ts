@@ -115,8 +115,8 @@ export async function checkPooler(
   if (faults.length === 0) return;
   throw new StartError(
     `DATABASE_URL: the sessions of ${serverName(url)} are not set as they must be: ` +
-      `${faults.join('; ')}. Print the entries with npx trunkline pgbouncer, and leave ` +
-      `server_reset_query_always off (${GUIDE}).`,
+      `${faults.join('; ')}. Leave server_reset_query_always off, and print the entries with ` +
+      `npx trunkline pgbouncer (${GUIDE}).`,
   );
 }
 

@@ -6,6 +6,7 @@ import { reachDatabases } from '../support/world';
 // sessions than a process has connections, so that sessions pass from one to another.
 
 const SUITES = [
+  'wire/credentials',
   'agents/streams',
   'agents/agent-messages',
   'buyers/buyers',
@@ -42,7 +43,6 @@ const SUITES = [
   'suppression/lists',
   'webhooks/deliver',
   'webhooks/outgoing-webhooks',
-  'wire/credentials',
   'wire/http',
   'wire/lists',
 ];

@@ -1,6 +1,7 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { pgbouncerIni } from '../../src/cli/pgbouncer';
 import { loadConfig } from '../../src/config';
 import { unpreparedReason } from '../../src/db/pooler';
 import { openInstallation } from '../../src/installation/open';
@@ -195,4 +196,13 @@ test('DATABASE_DIRECT_URL alone, and a pooler without a database, are refused', 
   expect(await refusal({ DATABASE_DIRECT_URL, DATABASE_URL: 'postgresql://pooler' })).toContain(
     'DATABASE_URL must end with the name of its database',
   );
+});
+
+test('the documentation shows what the command prints', () => {
+  const config = loadConfig({
+    DATABASE_URL: 'postgresql://trunkline:PASSWORD@pgbouncer:6432/trunkline',
+    DATABASE_DIRECT_URL: 'postgresql://trunkline:PASSWORD@postgres:5432/trunkline',
+  });
+  const guide = readFileSync(join(__dirname, '../../docs/operations.md'), 'utf8');
+  expect(guide).toContain(`\`\`\`ini\n${pgbouncerIni(config)}\`\`\`\n`);
 });
