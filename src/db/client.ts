@@ -138,6 +138,6 @@ function openPools({ pool_size, timeout_ms, ...servers }: PoolOptions) {
     credentials: new Pool({ ...planned('credentials'), max: 2 }),
     batched: new Pool({ ...of('batched'), max: 4 }),
     streams: new Pool({ ...long, max: 8 }),
-    bulk: new Pool({ ...long, max: 4 }),
+    bulk: new Pool({ ...long, max: 6 }),
   };
 }

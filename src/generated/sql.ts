@@ -1957,6 +1957,24 @@ export interface SqlTypes {
       key: string | null;
     };
   };
+  'jobs.claim_jobs': {
+    params: {
+      after: string | null;
+      name: string | null;
+      max_companies: number | string | bigint | null;
+      busy: readonly (string)[] | string | null;
+      busy_counts: readonly (number | string | bigint)[] | string | null;
+      max: number | string | bigint | null;
+      company_max: number | string | bigint | null;
+    };
+    row: {
+      chosen: number;
+      last_company: string;
+      id: string | null;
+      data: unknown;
+      retry_count: number | null;
+    };
+  };
   'jobs.delete_jobs': {
     params: {
       company_id: string | null;

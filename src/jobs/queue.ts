@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import PgBoss from 'pg-boss';
 import type { Db } from '../db/tenant';
-import { NOTIFY } from './queries/job';
+import { INDEX_TURNS, NOTIFY } from './queries/job';
 import { TASK_NAMES, type TaskName, type Tasks } from './tasks';
 
 // This file and workers.ts are the only ones that know the queue library. Jobs are rows in
@@ -72,6 +72,7 @@ export async function prepareQueue(connectionString: string): Promise<void> {
       retentionMinutes: RETENTION_MINUTES,
     };
     for (const name of TASK_NAMES) await boss.createQueue(name, { name, ...options });
+    await client.query(INDEX_TURNS.text);
     await boss.stop({ graceful: false });
   } finally {
     await client.end();

@@ -23,20 +23,20 @@ export interface Tasks {
 export type TaskName = keyof Tasks;
 
 export interface TaskOptions {
-  /** How many jobs of this kind one process runs at a time. */
+  /** How many jobs of this kind one process runs at a time; half of them of one company. */
   concurrency: number;
 }
 
 export const TASKS: { readonly [Name in TaskName]: TaskOptions } = {
-  import_suppression_file: { concurrency: 2 },
-  erase_suppression_list: { concurrency: 1 },
-  resume_leads: { concurrency: 1 },
-  remove_leads: { concurrency: 1 },
-  forget_number: { concurrency: 1 },
-  send_invitation: { concurrency: 2 },
-  send_action_webhook: { concurrency: 20 },
-  play_sandbox_call: { concurrency: 2 },
-  tell_of_webhook: { concurrency: 2 },
+  import_suppression_file: { concurrency: 4 },
+  erase_suppression_list: { concurrency: 2 },
+  resume_leads: { concurrency: 2 },
+  remove_leads: { concurrency: 2 },
+  forget_number: { concurrency: 2 },
+  send_invitation: { concurrency: 4 },
+  send_action_webhook: { concurrency: 40 },
+  play_sandbox_call: { concurrency: 4 },
+  tell_of_webhook: { concurrency: 4 },
 };
 
 export const TASK_NAMES = Object.keys(TASKS) as TaskName[];

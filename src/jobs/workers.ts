@@ -2,6 +2,7 @@ import type PgBoss from 'pg-boss';
 import type { Logger } from 'pino';
 import type { Database } from '../db/client';
 import { bell, listen, type Bell } from '../db/notifications';
+import { claimer, type Claimed, type Job } from './claim-jobs';
 import { EXTEND_JOB } from './queries/job';
 import { CHANNEL, library, TIMING, type JobContext, type Runners, type Timing } from './queue';
 import { TASK_NAMES, TASKS, type TaskName } from './tasks';
@@ -9,13 +10,6 @@ import { TASK_NAMES, TASKS, type TaskName } from './tasks';
 export interface Workers {
   /** Begins no further job, asks those that run to end, and waits for them. */
   stop(): Promise<void>;
-}
-
-interface Job {
-  id: string;
-  data: unknown;
-  /** The number of this run: a process that takes over the job has a higher one. */
-  retryCount: number;
 }
 
 interface WorkersOptions {
@@ -82,24 +76,34 @@ interface Loop {
 }
 
 async function loop(context: Loop): Promise<void> {
-  const { boss, name, bell, stopping, timing } = context;
+  const { database, log, name, bell, stopping, timing } = context;
   const { concurrency } = TASKS[name];
-  const running = new Set<Promise<void>>();
+  const company_max = Math.ceil(concurrency / 2);
+  const claim = claimer(database.sql, name);
+  const running = new Map<Promise<void>, Job>();
+  const claimFree = async (free: number): Promise<Claimed> => {
+    if (free === 0) return NOTHING;
+    return claim({ free, company_max, running: running.values() }).catch((error: unknown) => {
+      log.warn({ err: error, job: name }, 'jobs could not be claimed; this will be tried again');
+      return NOTHING;
+    });
+  };
   while (!stopping.aborted) {
     const free = concurrency - running.size;
-    const jobs: Job[] =
-      free > 0 ? await boss.fetch(name, { batchSize: free, includeMetadata: true }) : [];
+    const { jobs, is_contended } = await claimFree(free);
     for (const job of jobs) {
       const work = run(context, job).finally(() => {
         running.delete(work);
         bell.ring();
       });
-      running.add(work);
+      running.set(work, job);
     }
-    if (jobs.length < free || free === 0) await bell.rung(timing.poll_ms);
+    if (free === 0 || (jobs.length < free && !is_contended)) await bell.rung(timing.poll_ms);
   }
-  await Promise.all(running);
+  await Promise.all(running.keys());
 }
+
+const NOTHING: Claimed = { jobs: [], is_contended: false };
 
 /** Runs one job with a heartbeat. What it throws is logged, and the job runs again. */
 async function run(context: Loop, job: Job): Promise<void> {
@@ -132,14 +136,14 @@ async function run(context: Loop, job: Job): Promise<void> {
 /** Postpones the expiry of a job. False when the job is over or another run of it has begun. */
 async function stillMine(
   { database, name, timing }: Loop,
-  { id, retryCount }: Job,
+  { id, retry_count }: Job,
 ): Promise<boolean> {
   const { expire_seconds } = timing;
   const extended = await database.sql(EXTEND_JOB, {
     name,
     id,
     expire_seconds,
-    retry_count: retryCount,
+    retry_count,
   });
   return extended.length === 1;
 }
