@@ -4378,6 +4378,7 @@ export interface SqlTypes {
       worker: string | null;
       full: readonly (string)[] | string | null;
       served: readonly (string)[] | string | null;
+      company_max: number | string | bigint | null;
       max: number | string | bigint | null;
       until: Date | string | null;
     };
@@ -4385,12 +4386,12 @@ export interface SqlTypes {
       company_id: string;
       outgoing_webhook_id: string;
       uuid: string;
-      origin: string;
-      secret_version: number;
+      origin: string | null;
+      secret_version: number | null;
       secret_rotated_at: Date | null;
-      timeout_seconds: number;
+      timeout_seconds: number | null;
       success_codes: number[] | null;
-      retries: number;
+      retries: number | null;
       maker_user_id: string | null;
       maker_team_ids: string[];
     };

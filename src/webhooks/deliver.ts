@@ -21,6 +21,8 @@ export interface DeliveryOptions {
 const LEASE_MS = 15_000;
 /** Webhooks that one process serves at a time, each with one open request. */
 const MAX_QUEUES = 200;
+/** Of these, of one company: whoever else comes finds some free. */
+const MAX_PER_COMPANY = MAX_QUEUES / 2;
 /** Of these, to one receiver. */
 const MAX_PER_ORIGIN = 10;
 /** How long a stop waits for responses. Later ones are lost, and the request is sent again. */
@@ -71,6 +73,7 @@ class QueueDeliverer implements Deliverer {
       full: [...origins].filter(([, n]) => n >= MAX_PER_ORIGIN).map(([origin]) => origin),
       served: [...this.served.keys()],
       max,
+      company_max: MAX_PER_COMPANY,
     });
     for (const lease of leases) {
       const n = origins.get(lease.origin) ?? 0;

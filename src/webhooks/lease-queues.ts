@@ -34,9 +34,11 @@ interface Claim {
   /** Keys of the queues that the process serves already. */
   served: readonly string[];
   max: number;
+  /** The most that the process serves of one company. */
+  company_max: number;
 }
 
-/** Leases queues that are due, longest due first. */
+/** Leases queues that are due, by turns of companies. */
 export const claimQueues = (sql: Sql, { now, until, full, served, ...rest }: Claim) =>
   sql(CLAIM_QUEUES, {
     ...rest,

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { missingPgBouncer, startPgBouncer, type PgBouncer } from '../support/pgbouncer';
 import { repetitions } from '../support/repetitions';
 import { reachDatabases } from '../support/world';
@@ -47,6 +48,7 @@ const SUITES = [
   'wire/lists',
 ];
 const SESSIONS = '4';
+const load = createRequire(__filename);
 
 const missing = missingPgBouncer();
 let pgbouncer: PgBouncer;
@@ -61,5 +63,5 @@ else {
 
   const only = process.env.PGBOUNCER_SUITES?.split(',');
   for (const suite of only ?? SUITES.slice(0, repetitions(1, SUITES.length)))
-    describe(suite, () => void require(`../${suite}.test`));
+    describe(suite, () => void load(`../${suite}.test`));
 }

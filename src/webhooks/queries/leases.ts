@@ -5,43 +5,79 @@ const IS_ACTIVE = sql`w.company_id = q.company_id AND w.id = q.outgoing_webhook_
       AND w.deleted_at IS NULL AND NOT w.paused`;
 
 /**
- * Leases queues that are due and that no other process serves, longest due first. `full` are
- * origins that get no more requests for now; `served` are queues of this process, as
- * `company/webhook`.
+ * Leases queues that are due and that no other process serves, by turns of companies: first those
+ * of the companies of which all processes together serve the fewest, longest due first. Of each
+ * company this process serves `company_max` at most. `full` are origins that get no more requests
+ * for now; `served` are queues of this process, as `company/webhook`.
  */
 export const CLAIM_QUEUES = statement(
   'webhooks.claim_queues',
   sql`
-    WITH due AS (
-      SELECT q.company_id, q.outgoing_webhook_id
+    WITH due AS MATERIALIZED (
+      SELECT q.company_id, q.outgoing_webhook_id, q.next_due_at,
+        own.key IS NOT NULL AS is_own,
+        own.key IS NOT NULL
+          OR coalesce(
+            q.leased_until > {now}::timestamptz AND q.leased_by <> {worker}::uuid, false
+          ) AS is_served,
+        w.origin <> ALL({full}::text[]) AS is_open
       FROM webhook_queues q
       JOIN outgoing_webhooks w ON ${IS_ACTIVE}
+      LEFT JOIN unnest({served}::text[]) AS own (key)
+        ON own.key = q.company_id || '/' || q.outgoing_webhook_id
+      WHERE q.next_due_at <= {now}::timestamptz
+    ),
+    turns AS (
+      SELECT company_id, outgoing_webhook_id, next_due_at, is_served,
+        count(*) FILTER (WHERE is_own) OVER company AS own,
+        count(*) FILTER (WHERE is_served) OVER company AS served,
+        row_number() OVER (PARTITION BY company_id ORDER BY is_served DESC, next_due_at) AS place
+      FROM due
+      WHERE is_served OR is_open
+      WINDOW company AS (PARTITION BY company_id)
+    ),
+    chosen AS (
+      SELECT company_id, outgoing_webhook_id, place, next_due_at
+      FROM turns
+      WHERE NOT is_served AND own + place - served <= {company_max}::int
+      ORDER BY place, next_due_at
+      LIMIT {max}::int
+    ),
+    claimed AS (
+      SELECT q.company_id, q.outgoing_webhook_id
+      FROM chosen c
+      JOIN webhook_queues q
+        ON q.company_id = c.company_id AND q.outgoing_webhook_id = c.outgoing_webhook_id
       WHERE q.next_due_at <= {now}::timestamptz
         AND (
           q.leased_until IS NULL
           OR q.leased_until <= {now}::timestamptz
           OR q.leased_by = {worker}::uuid
         )
-        AND w.origin <> ALL({full}::text[])
-        AND NOT EXISTS (
-          SELECT FROM unnest({served}::text[]) AS served
-          WHERE served = q.company_id || '/' || q.outgoing_webhook_id
-        )
-      ORDER BY q.next_due_at
-      LIMIT {max}::int
+      ORDER BY c.place, c.next_due_at
       FOR NO KEY UPDATE OF q SKIP LOCKED
     )
     UPDATE webhook_queues q
     SET leased_by = {worker}::uuid, leased_until = {until}::timestamptz
-    FROM due, outgoing_webhooks w
-    WHERE q.company_id = due.company_id AND q.outgoing_webhook_id = due.outgoing_webhook_id
+    FROM claimed c, outgoing_webhooks w
+    WHERE q.company_id = c.company_id AND q.outgoing_webhook_id = c.outgoing_webhook_id
       AND ${IS_ACTIVE}
     RETURNING q.company_id::text, q.outgoing_webhook_id::text, w.uuid::text, w.origin,
       w.secret_version, w.secret_rotated_at, w.timeout_seconds, w.success_codes, w.retries,
       w.maker_user_id::text, w.maker_team_ids::text[] AS maker_team_ids
   `,
   { prepared: true, nullable: ['maker_user_id'] },
-).returning<{ success_codes: number[]; maker_team_ids: string[] }>();
+).returning<{
+  company_id: string;
+  outgoing_webhook_id: string;
+  uuid: string;
+  origin: string;
+  secret_version: number;
+  timeout_seconds: number;
+  success_codes: number[];
+  retries: number;
+  maker_team_ids: string[];
+}>();
 
 /** Returns the queues whose lease goes on: not those that were taken over, paused or deleted. */
 export const RENEW_LEASES = statement(
