@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
 import { PRISMA_FOLDER } from '../db/migrate';
 import { sqlOn } from '../db/sql';
@@ -38,8 +39,7 @@ export async function attachCell(url: string, { id, schema, node }: Attached): P
     await client.query('BEGIN');
     await client.query(`DROP SCHEMA IF EXISTS ${local} CASCADE`);
     await client.query(`CREATE SCHEMA ${local}`);
-    for (const { command } of await sql(MAKE_SEQUENCES, { schema }))
-      await client.query(command!);
+    for (const { command } of await sql(MAKE_SEQUENCES, { schema })) await client.query(command!);
     await sql(SET_SEQUENCES, { schema, groupid: node.groupid, cell: id });
     for (const { command } of await sql(LIST_VIEWS, { schema, local }))
       await client.query(command!);
@@ -48,14 +48,29 @@ export async function attachCell(url: string, { id, schema, node }: Attached): P
   });
 }
 
+/** How long a detaching cell makes requests wait for a transaction that uses it. */
+const MAX_WAIT = '1s';
+const PAUSE_MS = 1_000;
+
 /**
  * Removes the views and functions of a cell, after the transactions that use them. From then on
- * statements there go through Citus, or fail.
+ * statements there go through Citus, or fail. While a long transaction uses them, it tries again
+ * and again: whoever waits for a lock makes all others wait too.
  */
 export const detachCell = (url: string, schema: string): Promise<void> =>
   onNode(url, schema, async (client) => {
-    await client.query(`DROP SCHEMA IF EXISTS ${localSchema(schema)} CASCADE`);
+    await client.query(`SET lock_timeout = '${MAX_WAIT}'`);
+    while (!(await dropped(client, localSchema(schema)))) await setTimeout(PAUSE_MS);
   });
+
+const dropped = (client: Client, local: string): Promise<boolean> =>
+  client.query(`DROP SCHEMA IF EXISTS ${local} CASCADE`).then(
+    () => true,
+    (error: { code?: string }) => {
+      if (error.code === '55P03') return false;
+      throw error;
+    },
+  );
 
 /** Runs commands that concern a node alone. */
 async function onNode(

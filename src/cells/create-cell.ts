@@ -42,6 +42,8 @@ export async function createCell(
     await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
     await client.query(`CREATE SCHEMA ${schema}`);
     await migrate(url);
+    // What is not logged cannot be followed by a move.
+    await client.query('ALTER TABLE rate_limits SET LOGGED');
     const construction = await sql(LIST_CONSTRUCTION, { schema });
     for (const { take } of construction) await client.query(take!);
     await sql(DISTRIBUTE_SCHEMA, { schema });

@@ -1532,6 +1532,14 @@ export interface SqlTypes {
     params: object;
     row: object;
   };
+  'cells.delay_switch': {
+    params: {
+      schema: string | null;
+    };
+    row: {
+      lock_shard_metadata: string;
+    };
+  };
   'cells.distribute_schema': {
     params: {
       schema: string | null;
@@ -1566,6 +1574,14 @@ export interface SqlTypes {
       groupid: number | null;
       host: string | null;
       port: number | null;
+    };
+  };
+  'cells.is_waiting': {
+    params: {
+      pid: number | string | bigint | null;
+    };
+    row: {
+      is_waiting: boolean;
     };
   };
   'cells.list_cells': {
@@ -1646,6 +1662,16 @@ export interface SqlTypes {
     };
     row: {
       command: string;
+    };
+  };
+  'cells.move_schema': {
+    params: {
+      schema: string | null;
+      host: string | null;
+      port: number | string | bigint | null;
+    };
+    row: {
+      citus_schema_move: string;
     };
   };
   'cells.read_cluster': {
