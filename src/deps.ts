@@ -5,6 +5,7 @@ import type { Config } from './config';
 import { openDatabase, type Database } from './db/client';
 import { openRateLimitCounter } from './db/rate-limit-counter';
 import { openAgentStreams, type AgentStreams } from './agents/streams';
+import { oneDatabase } from './db/directory';
 import { sqlOn } from './db/sql';
 import { tenants, type TenantDatabases } from './db/tenant';
 import { authenticator, type Authenticator } from './http/auth/authenticator';
@@ -67,12 +68,13 @@ export function createDeps({
     in_background: edges.in_background ?? false,
     onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
   });
+  const directory = oneDatabase(sqlOn(database.credentials));
   return {
     config,
     database,
-    tenants: tenants(database),
+    tenants: tenants(database, directory),
     authenticator: authenticator({
-      sql: sqlOn(database.credentials),
+      directory,
       pepper,
       clock,
       carrier: { auth_token: config.twilio.auth_token, public_url: config.public_url },

@@ -81,8 +81,9 @@ class WholeScripts extends PrismaPg {
   constructor(
     private readonly pool: Pool,
     private readonly complete: (script: string) => string,
+    schema: string,
   ) {
-    super(pool);
+    super(pool, { schema });
   }
 
   override async connect() {
@@ -116,7 +117,8 @@ export async function withSchemaEngine<T>(
   const { SchemaEngine: Engine } = await (loaded ??= load());
   // A pool of our own, because the engine never closes the one it would open.
   const pool = new Pool({ connectionString });
-  const scripts = new WholeScripts(pool, complete);
+  const { rows } = await pool.query<{ name: string }>('SELECT current_schema() AS name');
+  const scripts = new WholeScripts(pool, complete, rows[0]!.name);
   try {
     const adapter = bindMigrationAwareSqlAdapterFactory(scripts);
     const datamodels = [[schema.path, schema.content]];

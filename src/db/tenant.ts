@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import type { AccessScope } from './access-scope';
 import type { Database } from './client';
+import type { Directory, KeyKind } from './directory';
 import { OPEN_LANES, requestLanes, type Lane, type Lanes, type Purpose } from './lanes';
 import {
   bindToCompany,
@@ -59,10 +60,20 @@ export interface Db extends RequestContext {
   statements<T>(work: (db: Statements) => Promise<T>): Promise<T>;
   /** Runs the work after the commit of the open transaction; at once outside of one. */
   afterCommit(work: () => void): void;
+  /** What names the company in the whole installation (db/directory.ts). */
+  readonly keys: Keys;
   /** Connections for COPY. */
   readonly streams: Pool;
   /** Connections for transactions that take seconds. */
   readonly bulk: Pool;
+}
+
+/** The keys of a company. */
+export interface Keys {
+  /** False where another company has the key. Before it is written. */
+  claim(kind: KeyKind, key: string): Promise<boolean>;
+  /** After what had the key is gone. */
+  release(kind: KeyKind, key: string): Promise<void>;
 }
 
 /** A company's part of the database, without Prisma. */
@@ -78,16 +89,16 @@ export interface TenantDatabases {
 const MAX_CACHED = 10_000;
 
 /** Returns each company's Db. They are cached, because binding Prisma costs more than a query. */
-export function tenants(database: Database): TenantDatabases {
+export function tenants(database: Database, directory: Directory): TenantDatabases {
   const lanesOf = requestLanes(database);
   const usual = cachedDbs((company_id) =>
-    tenantDb(database, company_id, lanesOf(company_id, 'usual')),
+    tenantDb({ database, directory }, company_id, lanesOf(company_id, 'usual')),
   );
   const routing = cachedDbs((company_id) =>
-    tenantDb(database, company_id, lanesOf(company_id, 'routing')),
+    tenantDb({ database, directory }, company_id, lanesOf(company_id, 'routing')),
   );
   return {
-    of: cachedDbs((company_id) => tenantDb(database, company_id, OPEN_LANES)),
+    of: cachedDbs((company_id) => tenantDb({ database, directory }, company_id, OPEN_LANES)),
     ofRequest: (company_id, purpose) =>
       purpose === 'routing' ? routing(company_id) : usual(company_id),
   };
@@ -105,8 +116,14 @@ function cachedDbs(open: (company_id: bigint) => Db): (company_id: bigint) => Db
   };
 }
 
+/** Where companies are, and what names them. */
+interface Place {
+  database: Database;
+  directory: Directory;
+}
+
 /** One company's part of the database, outside of transactions. */
-function tenantDb(database: Database, company_id: bigint, lanes: Lanes): Db {
+function tenantDb({ database, directory }: Place, company_id: bigint, lanes: Lanes): Db {
   const { streams, bulk } = database;
   const prisma = bindToCompany(database.prisma, company_id, (work) => lanes.run('pool', work));
   const connection = (laneOf: (bound: BoundStatement) => Lane) => ({
@@ -116,7 +133,11 @@ function tenantDb(database: Database, company_id: bigint, lanes: Lanes): Db {
     },
   });
   const [own, batched] = [connection(lanes.of), connection(() => 'batched')];
-  const tenant = { company_id, key: keyOf(database.url, company_id), streams, bulk };
+  const keys: Keys = {
+    claim: (kind, key) => directory.claim(kind, key, company_id),
+    release: (kind, key) => directory.release(kind, key, company_id),
+  };
+  const tenant = { company_id, key: keyOf(database.url, company_id), keys, streams, bulk };
   return {
     ...tenant,
     prisma,
@@ -149,7 +170,10 @@ function tenantDb(database: Database, company_id: bigint, lanes: Lanes): Db {
   };
 }
 
-interface OpenTransaction extends Pick<Db, 'company_id' | 'key' | 'prisma' | 'streams' | 'bulk'> {
+interface OpenTransaction extends Pick<
+  Db,
+  'company_id' | 'key' | 'keys' | 'prisma' | 'streams' | 'bulk'
+> {
   connection: () => PoolClient;
   after_commit: (() => void)[];
 }

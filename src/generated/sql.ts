@@ -1518,6 +1518,202 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'cells.claim_key': {
+    params: {
+      kind: string | null;
+      key: string | null;
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      company_id: string | null;
+    };
+  };
+  'cells.copy_keys': {
+    params: object;
+    row: object;
+  };
+  'cells.delay_switch': {
+    params: {
+      schema: string | null;
+    };
+    row: {
+      lock_shard_metadata: string;
+    };
+  };
+  'cells.distribute_schema': {
+    params: {
+      schema: string | null;
+    };
+    row: {
+      citus_schema_distribute: string;
+    };
+  };
+  'cells.find_company': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      cell_id: number | null;
+    };
+  };
+  'cells.find_key': {
+    params: {
+      kind: string | null;
+      key: string | null;
+    };
+    row: {
+      company_id: string | null;
+      cell_id: number | null;
+    };
+  };
+  'cells.find_node_of_schema': {
+    params: {
+      schema: string | null;
+    };
+    row: {
+      groupid: number | null;
+      host: string | null;
+      port: number | null;
+    };
+  };
+  'cells.is_waiting': {
+    params: {
+      pid: number | string | bigint | null;
+    };
+    row: {
+      is_waiting: boolean;
+    };
+  };
+  'cells.list_cells': {
+    params: object;
+    row: {
+      id: number | null;
+      name: string | null;
+      state: string | null;
+      companies: number;
+    };
+  };
+  'cells.list_companies': {
+    params: object;
+    row: {
+      id: string;
+      name: string;
+      records: number;
+    };
+  };
+  'cells.list_construction': {
+    params: {
+      schema: string | null;
+    };
+    row: {
+      take: string;
+      make: string;
+    };
+  };
+  'cells.list_local_directory': {
+    params: object;
+    row: {
+      command: string;
+    };
+  };
+  'cells.list_nodes': {
+    params: object;
+    row: {
+      groupid: number | null;
+      host: string | null;
+      port: number | null;
+    };
+  };
+  'cells.list_other_sessions': {
+    params: object;
+    row: {
+      sessions: number;
+    };
+  };
+  'cells.list_shards': {
+    params: {
+      schema: string | null;
+    };
+    row: {
+      name: string;
+      shard: string;
+    };
+  };
+  'cells.list_tables': {
+    params: object;
+    row: {
+      name: string;
+      columns: string;
+      company_column: string;
+    };
+  };
+  'cells.list_views': {
+    params: {
+      local: string | null;
+      schema: string | null;
+    };
+    row: {
+      command: string;
+    };
+  };
+  'cells.make_sequences': {
+    params: {
+      schema: string | null;
+    };
+    row: {
+      command: string;
+    };
+  };
+  'cells.move_schema': {
+    params: {
+      schema: string | null;
+      host: string | null;
+      port: number | string | bigint | null;
+    };
+    row: {
+      citus_schema_move: string;
+    };
+  };
+  'cells.read_cluster': {
+    params: object;
+    row: {
+      version: string | null;
+      is_distributed: boolean;
+    };
+  };
+  'cells.release_key': {
+    params: {
+      kind: string | null;
+      key: string | null;
+      company_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'cells.save_cell': {
+    params: {
+      id: number | string | bigint | null;
+      name: string | null;
+      state: string | null;
+    };
+    row: object;
+  };
+  'cells.save_company': {
+    params: {
+      company_id: number | string | bigint | null;
+      cell_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'cells.set_sequences': {
+    params: {
+      groupid: number | string | bigint | null;
+      cell: number | string | bigint | null;
+      schema: string | null;
+    };
+    row: {
+      setval: string;
+    };
+  };
   'cli.company_of_list': {
     params: {
       list: string | null;

@@ -30,8 +30,9 @@ export async function addNumber(db: Db, number: NewNumber, now: Date): Promise<b
   const phone_number = BigInt(number.phone_number.slice(1));
   if (!(await claimNumber(db, phone_number)))
     throw HttpProblem.field('phone_number', 'number_unavailable', 'is being bought at this moment');
+  const is_ours = await db.keys.claim('number', String(phone_number));
   const [holder] = await db.sql(READ_HOLDER, { phone_number });
-  if (holder?.number_id)
+  if (!is_ours || holder?.number_id)
     throw HttpProblem.field('phone_number', 'taken', 'already belongs to a company');
   const id = await recordNumber(db, number, now);
   await moveCount(db, 'numbers', 1);

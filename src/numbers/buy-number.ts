@@ -104,6 +104,7 @@ async function tryToBuy(
 ): Promise<Purchase> {
   const phone_number = BigInt(number.phone_number.slice(1));
   if (!(await claimNumber(db, phone_number))) return notBought('is being bought at this moment');
+  if (!(await db.keys.claim('number', String(phone_number)))) return notBought('is not for sale');
   const [holder] = await db.sql(READ_HOLDER, { phone_number });
   if (holder?.number_id) {
     const is_own = holder.company_id === String(db.company_id);
@@ -133,6 +134,7 @@ async function tryToBuy(
         'send the same request again, which asks the carrier about that first.',
     );
   await outside(DELETE_RESERVATION, { phone_number, key });
+  await db.keys.release('number', String(phone_number));
   if (sold.retryable) throw carrierUnavailable(sold, 'Nothing was bought.');
   const problem =
     sold.code === 'not_available' ? 'is no longer for sale' : `cannot be bought (${sold.message})`;

@@ -30,6 +30,7 @@ export async function releaseNumber(
     data: deletedAt(now),
   });
   await db.sql(DELETE_OWNER, { phone_number: number.phone_number });
+  db.afterCommit(() => void db.keys.release('number', String(number.phone_number)));
   await queue.add(db, 'forget_number', { company_id: String(db.company_id), id: String(id) });
   if (number.carrier_number_id === null) return;
   if (number.carrier !== carrier.name) {

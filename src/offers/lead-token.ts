@@ -10,6 +10,8 @@ export const newLeadToken = (): string => randomBytes(16).toString('hex');
 /** Makes `token` the only lead token of an offer or a schedule; its earlier one becomes invalid. */
 export async function setLeadToken(db: Db, owner: TokenOwner, token: string): Promise<void> {
   await revokeLeadToken(db, owner);
+  // Random: nobody else has it.
+  await db.keys.claim('lead_token', token);
   await db.prisma.leadToken.create({ data: { ...owner, token, company_id: db.company_id } });
 }
 

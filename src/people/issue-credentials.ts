@@ -64,6 +64,8 @@ export async function createCredentials(
     },
     select: { id: true },
   });
+  // Random: nobody else has it.
+  await db.keys.claim('credential', public_key);
   await db.prisma.credentialLookup.create({
     data: { public_key, company_id, access_token_id: id },
   });

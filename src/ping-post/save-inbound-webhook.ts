@@ -30,7 +30,8 @@ async function takeVanityUri(
   vanity_uri: string,
 ): Promise<void> {
   await db.prisma.inboundWebhookLookup.deleteMany({ where: { inbound_webhook_id } });
-  const taken = await db.sql(INSERT_LOOKUP, { vanity_uri, inbound_webhook_id });
+  const is_ours = await db.keys.claim('inbound_webhook', vanity_uri);
+  const taken = is_ours ? await db.sql(INSERT_LOOKUP, { vanity_uri, inbound_webhook_id }) : [];
   if (taken.length === 0)
     throw HttpProblem.field(
       'vanity_uri',
@@ -97,8 +98,10 @@ export async function updateInboundWebhook(
     ...changedAt(now),
   };
   await db.prisma.inboundWebhook.update({ where, data });
-  if (fields.vanity_uri !== undefined && fields.vanity_uri !== before.vanity_uri)
+  if (fields.vanity_uri !== undefined && fields.vanity_uri !== before.vanity_uri) {
     await takeVanityUri(db, id, fields.vanity_uri);
+    db.afterCommit(() => void db.keys.release('inbound_webhook', before.vanity_uri));
+  }
   return { vanity_uri: before.vanity_uri, token };
 }
 
@@ -108,6 +111,7 @@ export async function deleteInboundWebhook(db: Db, id: bigint, now: Date): Promi
   const where = keyOf(db, id);
   const { vanity_uri } = await db.prisma.inboundWebhook.update({ where, data });
   await db.prisma.inboundWebhookLookup.deleteMany({ where: { inbound_webhook_id: id } });
+  db.afterCommit(() => void db.keys.release('inbound_webhook', vanity_uri));
   return vanity_uri;
 }
 

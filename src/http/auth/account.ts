@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
-import type { Sql } from '../../db/sql';
+import { whereKeyIs, type Directory } from '../../db/directory';
 import { FIND_CREDENTIALS } from '../queries/credentials';
 import { cachedLookup } from './cache';
 import { rightsOf, type Caller } from './caller';
@@ -32,13 +32,17 @@ export interface CredentialVerifier {
 }
 
 export interface VerifierOptions {
-  sql: Sql;
+  directory: Directory;
   pepper: string;
   clock: () => Date;
 }
 
-export function credentialVerifier({ sql, pepper, clock }: VerifierOptions): CredentialVerifier {
-  const stored = cachedLookup((public_key) => findCredentials(sql, public_key));
+export function credentialVerifier({
+  directory,
+  pepper,
+  clock,
+}: VerifierOptions): CredentialVerifier {
+  const stored = cachedLookup((public_key) => findCredentials(directory, public_key));
   return {
     forget: stored.forget,
     forgetAll: stored.forgetAll,
@@ -56,8 +60,13 @@ export function credentialVerifier({ sql, pepper, clock }: VerifierOptions): Cre
   };
 }
 
-async function findCredentials(sql: Sql, public_key: string): Promise<Stored | undefined> {
-  const [row] = await sql(FIND_CREDENTIALS, { public_key });
+async function findCredentials(
+  directory: Directory,
+  public_key: string,
+): Promise<Stored | undefined> {
+  const [row] = await whereKeyIs(directory, ['credential', public_key], (sql) =>
+    sql(FIND_CREDENTIALS, { public_key }),
+  );
   if (!row) return undefined;
   const { company_name, kind, name, user_email, secret_digest, expires_at } = row;
   const caller = {

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import type { CredentialKind, Operation } from '../../contract';
-import type { Sql } from '../../db/sql';
+import type { Directory } from '../../db/directory';
 import { accountScheme, credentialVerifier } from './account';
 import type { Caller } from './caller';
 import { carrierSignatureScheme, type CarrierOptions } from './carrier-signatures';
@@ -41,24 +41,24 @@ export interface Authenticator {
 }
 
 export interface AuthOptions {
-  sql: Sql;
+  directory: Directory;
   pepper: string;
   clock: () => Date;
   carrier: CarrierOptions;
 }
 
 /** All schemes of the contract, each in a file of its own. */
-export function authenticator({ sql, pepper, clock, carrier }: AuthOptions): Authenticator {
+export function authenticator({ directory, pepper, clock, carrier }: AuthOptions): Authenticator {
   const failures = failedAttempts();
-  const credentials = credentialVerifier({ sql, pepper, clock });
-  const lead_tokens = leadTokenScheme(sql, credentials, failures);
-  const webhook_tokens = webhookTokenScheme(sql, pepper, failures);
+  const credentials = credentialVerifier({ directory, pepper, clock });
+  const lead_tokens = leadTokenScheme(directory, credentials, failures);
+  const webhook_tokens = webhookTokenScheme(directory, pepper, failures);
   const schemes: Record<CredentialKind, Scheme> = {
     account: accountScheme(credentials, failures),
     lead_token: lead_tokens,
     webhook_token: webhook_tokens,
-    invitation_token: invitationScheme({ sql, pepper, clock }, failures),
-    carrier_signature: carrierSignatureScheme(sql, carrier, failures),
+    invitation_token: invitationScheme({ directory, pepper, clock }, failures),
+    carrier_signature: carrierSignatureScheme(directory, carrier, failures),
   };
   return {
     authenticate: (req, operation, known) =>

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { isSigned } from '../../carriers/signature';
-import type { Sql } from '../../db/sql';
+import { whereKeyIs, type Directory } from '../../db/directory';
 import { HttpProblem } from '../../errors';
 import { FIND_NUMBER_OWNER } from '../queries/carrier-numbers';
 import { anonymousCaller } from './caller';
@@ -20,7 +20,7 @@ export interface CarrierOptions {
  * field `own_number` of the contract: `To` by default.
  */
 export function carrierSignatureScheme(
-  sql: Sql,
+  directory: Directory,
   carrier: CarrierOptions,
   failures: FailedAttempts,
 ): Scheme {
@@ -29,7 +29,11 @@ export function carrierSignatureScheme(
       if (!hasValidSignature(req, carrier))
         throw await failures.problemFor(req, req.get('X-Twilio-Signature') !== undefined);
       const phone_number = ownNumberOf(req, own_number);
-      const [owner] = phone_number ? await sql(FIND_NUMBER_OWNER, { phone_number }) : [];
+      const [owner] = phone_number
+        ? await whereKeyIs(directory, ['number', phone_number], (sql) =>
+            sql(FIND_NUMBER_OWNER, { phone_number }),
+          )
+        : [];
       if (!owner)
         throw new HttpProblem(
           'not_found',

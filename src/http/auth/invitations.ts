@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
-import type { Sql } from '../../db/sql';
+import type { Directory } from '../../db/directory';
 import { FIND_OPEN_INVITATION } from '../queries/invitations';
 import { anonymousCaller } from './caller';
 import type { FailedAttempts } from './failed-attempts';
@@ -31,7 +31,7 @@ export function invitationToken(
 }
 
 export interface InvitationOptions {
-  sql: Sql;
+  directory: Directory;
   pepper: string;
   clock: () => Date;
 }
@@ -58,7 +58,7 @@ function tokenOf(req: Request): unknown {
 /** The invitation of a token that is right and can still be accepted. */
 async function findInvitation(
   token: string,
-  { sql, pepper, clock }: InvitationOptions,
+  { directory, pepper, clock }: InvitationOptions,
 ): Promise<Invitation | undefined> {
   const [, company = '', user = '', number = ''] =
     /^inv-(\d{1,15})-(\d{1,15})-(\d{1,9})-[0-9a-f]{64}$/.exec(token) ?? [];
@@ -67,10 +67,11 @@ async function findInvitation(
   const right = invitationToken(invitation, pepper);
   if (right.length !== token.length || !timingSafeEqual(Buffer.from(right), Buffer.from(token)))
     return undefined;
-  const [open] = await sql(FIND_OPEN_INVITATION, {
+  const sql = await directory.ofCompany(invitation.company_id);
+  const open = await sql?.(FIND_OPEN_INVITATION, {
     ...invitation,
     now: clock(),
     valid_days: INVITED_DAYS,
   });
-  return open && invitation;
+  return open?.length ? invitation : undefined;
 }

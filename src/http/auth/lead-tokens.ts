@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { contract, type LeadTokenPower } from '../../contract';
-import type { Sql } from '../../db/sql';
+import { whereKeyIs, type Directory } from '../../db/directory';
 import { HttpProblem } from '../../errors';
 import { ianaName } from '../../time/zone';
 import { FIND_LEAD_TOKEN } from '../queries/lead-tokens';
@@ -48,11 +48,11 @@ export interface LeadTokenScheme extends Scheme {
  * the request has them too, let the sender do more; others are ignored.
  */
 export function leadTokenScheme(
-  sql: Sql,
+  directory: Directory,
   credentials: CredentialVerifier,
   failures: FailedAttempts,
 ): LeadTokenScheme {
-  const lookup = cachedLookup((token) => findLeadToken(sql, token));
+  const lookup = cachedLookup((token) => findLeadToken(directory, token));
   return {
     forget: lookup.forget,
     forgetAll: lookup.forgetAll,
@@ -153,8 +153,10 @@ const unknown = (name: Name): HttpProblem =>
 const conflict = (name: Name, message: string): HttpProblem =>
   HttpProblem.field(name, 'conflicting_fields', message);
 
-async function findLeadToken(sql: Sql, token: string): Promise<LeadOwner | undefined> {
-  const [row] = await sql(FIND_LEAD_TOKEN, { token });
+async function findLeadToken(directory: Directory, token: string): Promise<LeadOwner | undefined> {
+  const [row] = await whereKeyIs(directory, ['lead_token', token], (sql) =>
+    sql(FIND_LEAD_TOKEN, { token }),
+  );
   if (!row) return undefined;
   const { company_id, country, offer_id, schedule_id, zone } = row;
   return {

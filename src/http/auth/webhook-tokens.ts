@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
-import type { Sql } from '../../db/sql';
+import { whereKeyIs, type Directory } from '../../db/directory';
 import { notFound } from '../../errors';
 import { FIND_INBOUND_WEBHOOK } from '../queries/inbound-webhooks';
 import { cachedLookup } from './cache';
@@ -29,11 +29,11 @@ export interface WebhookTokenScheme extends Scheme {
 
 /** Authenticates by the token of the inbound webhook in the path, if it has one. */
 export function webhookTokenScheme(
-  sql: Sql,
+  directory: Directory,
   pepper: string,
   failures: FailedAttempts,
 ): WebhookTokenScheme {
-  const lookup = cachedLookup((vanity_uri) => findWebhook(sql, vanity_uri));
+  const lookup = cachedLookup((vanity_uri) => findWebhook(directory, vanity_uri));
   const isRight = ({ digest }: SellersEndpoint, token: string | undefined) =>
     !digest || (token !== undefined && timingSafeEqual(digestOf(pepper, token), digest));
   return {
@@ -70,8 +70,13 @@ function tokenOf(req: Request): string | undefined {
   return typeof token === 'string' && token !== '' ? token : undefined;
 }
 
-async function findWebhook(sql: Sql, vanity_uri: string): Promise<SellersEndpoint | undefined> {
+async function findWebhook(
+  directory: Directory,
+  vanity_uri: string,
+): Promise<SellersEndpoint | undefined> {
   if (!/^[a-z0-9_-]{3,100}$/.test(vanity_uri)) return undefined;
-  const [row] = await sql(FIND_INBOUND_WEBHOOK, { vanity_uri });
+  const [row] = await whereKeyIs(directory, ['inbound_webhook', vanity_uri], (sql) =>
+    sql(FIND_INBOUND_WEBHOOK, { vanity_uri }),
+  );
   return row && { ...row, company_id: BigInt(row.company_id), id: BigInt(row.id), vanity_uri };
 }

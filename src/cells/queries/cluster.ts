@@ -1,0 +1,56 @@
+import { sql, statement } from '../../db/sql';
+
+// What Citus knows of its nodes and of the tables on them. The catalogs and functions of Citus
+// exist only in a database with the extension: for the check of these statements, temporary ones
+// stand for them.
+
+const CATALOG = sql`
+  CREATE SCHEMA IF NOT EXISTS directory;
+  CREATE TABLE IF NOT EXISTS directory.cells (
+    id int PRIMARY KEY, name text NOT NULL UNIQUE, state text NOT NULL
+  );
+  CREATE TEMP TABLE IF NOT EXISTS pg_dist_node (
+    groupid int NOT NULL, nodename text NOT NULL, nodeport int NOT NULL, noderole text NOT NULL,
+    isactive boolean NOT NULL, shouldhaveshards boolean NOT NULL
+  );
+  CREATE TEMP TABLE IF NOT EXISTS pg_dist_shard (logicalrelid regclass, shardid bigint);
+  CREATE TEMP TABLE IF NOT EXISTS pg_dist_placement (shardid bigint, groupid int);
+`;
+
+/** The extension and its version; null in a database without it. */
+export const READ_CLUSTER = statement(
+  'cells.read_cluster',
+  sql`
+    SELECT
+      (SELECT extversion FROM pg_extension WHERE extname = 'citus') AS version,
+      to_regclass('directory.cells') IS NOT NULL AS is_distributed
+  `,
+  { prepared: false, nullable: ['version'] },
+);
+
+/** Nodes that hold data, the coordinator only where it is set to. */
+export const LIST_NODES = statement(
+  'cells.list_nodes',
+  sql`
+    SELECT groupid, nodename AS host, nodeport AS port
+    FROM pg_dist_node
+    WHERE isactive AND shouldhaveshards AND noderole = 'primary'
+    ORDER BY groupid
+  `,
+  { prepared: false, needs: CATALOG },
+);
+
+/** The node that has the tables of a schema; no row where that has no distributed table. */
+export const FIND_NODE_OF_SCHEMA = statement(
+  'cells.find_node_of_schema',
+  sql`
+    SELECT DISTINCT n.groupid, n.nodename AS host, n.nodeport AS port
+    FROM pg_class c
+    JOIN pg_namespace s ON s.oid = c.relnamespace
+    JOIN pg_dist_shard d ON d.logicalrelid = c.oid
+    JOIN pg_dist_placement p ON p.shardid = d.shardid
+    JOIN pg_dist_node n ON n.groupid = p.groupid AND n.noderole = 'primary'
+    WHERE s.nspname = {schema}
+  `,
+  { prepared: false, needs: CATALOG },
+);
