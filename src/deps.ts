@@ -13,7 +13,8 @@ import { queue, type Queue } from './jobs/queue';
 import { createLog } from './log';
 import { openMailer } from './mail';
 import type { Mailer } from './mail/mailer';
-import { openStorage, type Storage } from './storage/directory';
+import { openStorage } from './storage/open';
+import type { Storage, StorageSettings } from './storage/storage';
 import { guardedRequest, type GuardedRequest } from './egress/guarded-request';
 import { folderFault } from './start-error';
 
@@ -84,7 +85,7 @@ export function createDeps({
       log,
       max_connections: config.max_connections,
     }),
-    storage: storageOf(config),
+    storage: storageOf(storageSettings(config)),
     carrier:
       edges.carrier ??
       openCarrier(config.carrier, { ...config.twilio, public_url: config.public_url }),
@@ -98,11 +99,17 @@ export function createDeps({
   };
 }
 
-function storageOf({ storage_dir, storage_reserve_bytes }: Config): Storage {
+export const storageSettings = (config: Config): StorageSettings => ({
+  folder: config.storage_dir,
+  reserve_bytes: config.storage_reserve_bytes,
+  s3: config.s3,
+});
+
+function storageOf(settings: StorageSettings): Storage {
   try {
-    return openStorage(storage_dir, storage_reserve_bytes);
+    return openStorage(settings);
   } catch (error) {
-    throw folderFault('STORAGE_DIR', storage_dir, error);
+    throw folderFault('STORAGE_DIR', settings.folder, error);
   }
 }
 
