@@ -8,6 +8,8 @@ import { S3_VARIABLES, s3Faults, s3Settings, type S3Settings } from './storage/s
 
 /** Every process of Trunkline runs in UTC; zones are always named. */
 process.env.TZ = 'UTC';
+/** Which versions of Node.js are supported, package.json says; each import would print it anew. */
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
 export interface Config {
   port: number;

@@ -85,7 +85,7 @@ export function createDeps({
       log,
       max_connections: config.max_connections,
     }),
-    storage: storageOf(storageSettings(config)),
+    storage: storageOf(config),
     carrier:
       edges.carrier ??
       openCarrier(config.carrier, { ...config.twilio, public_url: config.public_url }),
@@ -105,7 +105,9 @@ export const storageSettings = (config: Config): StorageSettings => ({
   s3: config.s3,
 });
 
-function storageOf(settings: StorageSettings): Storage {
+/** Throws StartError for a folder in which this user may not write. */
+export function storageOf(config: Config): Storage {
+  const settings = storageSettings(config);
   try {
     return openStorage(settings);
   } catch (error) {

@@ -7,6 +7,7 @@ import { addDatabaseCommands } from './database';
 import { examine, type Finding } from './doctor';
 import { addImportCommand } from './imports';
 import { addNumberCommands } from './numbers';
+import { addStorageCommands } from './storage';
 import { addTokenCommands } from './tokens';
 
 const program = new Command('trunkline')
@@ -19,6 +20,7 @@ addCompanyCommands(program);
 addTokenCommands(program);
 addNumberCommands(program);
 addImportCommand(program);
+addStorageCommands(program);
 
 program
   .command('doctor')

@@ -1,8 +1,7 @@
+import type * as Sdk from '@aws-sdk/client-s3';
 import type { S3, S3ClientConfig } from '@aws-sdk/client-s3';
 import type { S3Settings } from './s3-settings';
 import { StorageUnavailable } from './storage';
-
-type Sdk = typeof import('@aws-sdk/client-s3');
 
 /** How long the service may take, in milliseconds. */
 export interface S3Timeouts {
@@ -12,6 +11,8 @@ export interface S3Timeouts {
   /** A request with all of its tries: a small one, and one that carries or joins parts. */
   request: number;
   transfer: number;
+  /** Before a broken download is continued; after the last one it is given up. */
+  pauses: readonly number[];
 }
 
 export const S3_TIMEOUTS: S3Timeouts = {
@@ -19,6 +20,7 @@ export const S3_TIMEOUTS: S3Timeouts = {
   idle: 10_000,
   request: 20_000,
   transfer: 60_000,
+  pauses: [100, 500, 2_000, 5_000],
 };
 const TRIES = 3;
 
@@ -41,7 +43,7 @@ interface Options {
 }
 
 /** The library is loaded when a bucket is asked for the first time: others do without it. */
-let loaded: Promise<Sdk> | undefined;
+let loaded: Promise<typeof Sdk> | undefined;
 const load = () => (loaded ??= import('@aws-sdk/client-s3'));
 
 export function openBucket(settings: S3Settings, timeouts: S3Timeouts): Bucket {

@@ -3,9 +3,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isMissing, unavailable, type Bucket } from './s3-bucket';
 import type { StoredFile } from './storage';
 
-/** Pauses before a broken transfer is continued; after the last one it is given up. */
-const PAUSES_MS = [100, 500, 2_000, 5_000];
-
 /**
  * An object as a stream that continues where it was when its connection breaks, or stands still;
  * undefined when there is none. Throws StorageUnavailable, and so does the stream.
@@ -57,7 +54,7 @@ async function* pieces(transfer: Transfer, first: Readable): AsyncGenerator<Buff
       throw new Error(`the connection broke after ${at} of ${bytes} bytes`);
     } catch (error) {
       body = undefined;
-      const pause_ms = PAUSES_MS[failures++];
+      const pause_ms = bucket.timeouts.pauses[failures++];
       if (signal.aborted || isMissing(error) || pause_ms === undefined) throw unavailable(error);
       await pause(pause_ms, undefined, { signal });
     }

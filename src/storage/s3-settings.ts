@@ -53,7 +53,9 @@ export function s3Faults(set: Partial<Record<string, string>>): string[] {
       .flatMap((by) => needs('S3_BUCKET', by))
       .slice(0, 1);
   return [
-    ...(set.S3_ENDPOINT === undefined ? needs('AWS_REGION', 'S3_BUCKET') : []),
+    ...(set.S3_ENDPOINT === undefined
+      ? needs('AWS_REGION', 'S3_BUCKET').map((fault) => `${fault}, or S3_ENDPOINT`)
+      : []),
     ...needs('AWS_SECRET_ACCESS_KEY', 'AWS_ACCESS_KEY_ID'),
     ...needs('AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'),
     ...needs('AWS_ACCESS_KEY_ID', 'AWS_SESSION_TOKEN'),

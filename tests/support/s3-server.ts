@@ -1,3 +1,4 @@
+import crypto from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import {
   createServer,
@@ -17,7 +18,7 @@ const [ID, SECRET] = ['S3RVER', 'S3RVER'];
 const BUCKET = 'files-of-tests';
 
 /** Looks at a request before it is served; returns true if it is not to be served. */
-type Hook = (req: IncomingMessage, res: ServerResponse) => boolean | void;
+type Hook = (req: IncomingMessage, res: ServerResponse) => boolean;
 
 /** A server that speaks S3, and that a test may stop, start and disturb. */
 export interface S3Server {
@@ -37,6 +38,22 @@ export interface S3Server {
   close(): Promise<void>;
 }
 
+/**
+ * The library makes the tokens of its lists with DES, which OpenSSL 3 has as triple DES only: with
+ * three equal keys, that is the same.
+ */
+function allowDes(): () => void {
+  const { createCipheriv, createDecipheriv } = crypto;
+  const allowing = (make: typeof createCipheriv | typeof createDecipheriv) =>
+    ((name: string, key: Buffer, ...rest: [Buffer]) =>
+      name === 'des'
+        ? make('des-ede3-cbc', Buffer.concat([key, key, key]), ...rest)
+        : make(name, key, ...rest)) as never;
+  crypto.createCipheriv = allowing(createCipheriv);
+  crypto.createDecipheriv = allowing(createDecipheriv);
+  return () => void Object.assign(crypto, { createCipheriv, createDecipheriv });
+}
+
 /** Starts a server with one bucket, whose lists have at most `page` names at a time. */
 export async function startS3({ page = 1_000, prefix = '' } = {}): Promise<S3Server> {
   const service = new S3rver({
@@ -45,6 +62,7 @@ export async function startS3({ page = 1_000, prefix = '' } = {}): Promise<S3Ser
     configureBuckets: [{ name: BUCKET }],
   });
   await service.configureBuckets();
+  const forbidDes = allowDes();
   const { store } = service;
   const list = store.listObjects.bind(store);
   store.listObjects = (bucket, options) =>
@@ -84,6 +102,7 @@ export async function startS3({ page = 1_000, prefix = '' } = {}): Promise<S3Ser
       }),
     close: async () => {
       await s3.stop();
+      forbidDes();
       service.logger.exceptions.unhandle();
       service.logger.close();
     },
