@@ -23,6 +23,8 @@ export const S3_TIMEOUTS: S3Timeouts = {
   pauses: [100, 500, 2_000, 5_000],
 };
 const TRIES = 3;
+/** A download has a connection for as long as its client reads. */
+const MAX_SOCKETS = 1_000;
 
 /** A bucket, as the other files of S3 ask it. */
 export interface Bucket {
@@ -106,7 +108,12 @@ const clientConfig = (
   // Other services than Amazon's know no other checksums than that of the signature.
   requestChecksumCalculation: 'WHEN_REQUIRED',
   responseChecksumValidation: 'WHEN_REQUIRED',
-  requestHandler: { connectionTimeout: connect, socketTimeout: idle },
+  requestHandler: {
+    connectionTimeout: connect,
+    socketTimeout: idle,
+    httpAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
+    httpsAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
+  },
 });
 
 /** What the service answered, or why there was no answer. */

@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
 import type { CompletedPart } from '@aws-sdk/client-s3';
+import { PartMemory } from './part-memory';
 import { faultOf, rethrow, type Bucket } from './s3-bucket';
 
 /** A larger file is sent in parts of this size: so much of it is in memory. */
 const PART_BYTES = 8_388_608;
 const MAX_PARTS = 10_000;
+/** Over all uploads of the process: eight parts, or one of a file of more than 80 GB. */
+const MEMORY_BYTES = 67_108_864;
+const memory = new PartMemory(MEMORY_BYTES);
 /** So much is read and digested at a time, so that requests are answered in between. */
 const PIECE_BYTES = 262_144;
 
@@ -14,8 +18,11 @@ export async function writeObject(bucket: Bucket, file: string, name: string): P
   const handle = await open(file);
   try {
     const { size } = await handle.stat();
-    if (size <= PART_BYTES) await writeAtOnce(bucket, { handle, size }, name);
-    else await writeInParts(bucket, { handle, size }, name);
+    const part_bytes = Math.max(PART_BYTES, Math.ceil(size / MAX_PARTS));
+    const used = Math.min(size, part_bytes, MEMORY_BYTES);
+    const source = { handle, size, part_bytes };
+    const write = size <= PART_BYTES ? writeAtOnce : writeInParts;
+    await memory.with(used, bucket.timeouts.transfer, () => write(bucket, source, name));
   } finally {
     await handle.close();
   }
@@ -24,6 +31,7 @@ export async function writeObject(bucket: Bucket, file: string, name: string): P
 interface Source {
   handle: FileHandle;
   size: number;
+  part_bytes: number;
 }
 
 async function writeAtOnce(bucket: Bucket, { handle, size }: Source, name: string): Promise<void> {
@@ -58,14 +66,13 @@ interface Upload {
 
 async function writeParts(
   bucket: Bucket,
-  { handle, size }: Source,
+  { handle, size, part_bytes }: Source,
   upload: Upload,
 ): Promise<CompletedPart[]> {
-  const part_bytes = Math.max(PART_BYTES, Math.ceil(size / MAX_PARTS));
-  const memory = Buffer.allocUnsafe(part_bytes);
+  const buffer = Buffer.allocUnsafe(part_bytes);
   const parts: CompletedPart[] = [];
   for (let at = 0; at < size; at += part_bytes) {
-    const into = memory.subarray(0, Math.min(part_bytes, size - at));
+    const into = buffer.subarray(0, Math.min(part_bytes, size - at));
     const Body = await readPart(bucket, handle, { into, at });
     const part = { PartNumber: parts.length + 1, ContentLength: Body.length };
     const { ETag } = await bucket.need(

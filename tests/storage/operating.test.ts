@@ -236,8 +236,8 @@ describe('storage copy', () => {
   });
 });
 
-test('a file of 96 MB is stored and read in the memory of a few parts', async () => {
-  const [folder, bytes] = [newFolder(), 96 * 1_048_576];
+test('a file of 192 MB is stored and read in the memory of a few parts', async () => {
+  const [folder, bytes] = [newFolder(), 192 * 1_048_576];
   for (const [name, size] of [
     ['small', 8 * 1_048_576 + 1],
     ['large', bytes],

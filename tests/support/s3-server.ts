@@ -13,6 +13,9 @@ import type { S3Settings } from '../../src/storage/s3-settings';
 import { loadConfig } from '../../src/config';
 import { freePort } from './process';
 
+// As config.ts does, whose change of the environment lasts for one test file only.
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
+
 /** What its library gives everybody. */
 const [ID, SECRET] = ['S3RVER', 'S3RVER'];
 const BUCKET = 'files-of-tests';
