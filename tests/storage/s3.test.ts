@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { openS3 } from '../../src/storage/s3';
-import type { S3Timeouts } from '../../src/storage/s3-bucket';
+import { S3_TIMEOUTS, type S3Timeouts } from '../../src/storage/s3-bucket';
 import type { S3Settings } from '../../src/storage/s3-settings';
 import { StorageUnavailable, type Storage } from '../../src/storage/storage';
 import { breakAfter, startS3, type S3Server } from '../support/s3-server';
@@ -22,6 +22,7 @@ let s3: S3Server;
 beforeAll(async () => {
   s3 = await startS3();
   storage = open();
+  impatient = open({}, IMPATIENT);
 });
 beforeEach(async () => {
   s3.hook = () => false;
@@ -30,9 +31,11 @@ beforeEach(async () => {
 afterAll(() => s3.close());
 
 const folder = mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 's3-'));
-const open = (settings: Partial<S3Settings> = {}, timeouts = IMPATIENT) =>
+const open = (settings: Partial<S3Settings> = {}, timeouts = S3_TIMEOUTS) =>
   openS3({ folder, reserve_bytes: 0 }, { ...s3.settings, ...settings }, timeouts);
 let storage: Storage;
+/** With short limits. */
+let impatient: Storage;
 let files = 0;
 function newFile(content: Buffer | string): { file: string; key: string } {
   const key = `key-${(files += 1)}`;
@@ -58,7 +61,7 @@ describe('a download', () => {
         if (broken++ < 3) breakAfter(500_000, res, how);
         return false;
       };
-      const { stream, bytes } = (await storage.open(key))!;
+      const { stream, bytes } = (await impatient.open(key))!;
       expect([bytes, sha256(await buffer(stream))]).toEqual([content.length, sha256(content)]);
       const ranges = s3.requests().map((request) => Number(/bytes=(\d+)-$/.exec(request)?.[1]));
       expect(ranges).toHaveLength(4);
@@ -73,7 +76,7 @@ describe('a download', () => {
       else breakAfter(500_000, res, 'cut');
       return false;
     };
-    const { stream } = (await storage.open(key))!;
+    const { stream } = (await impatient.open(key))!;
     await expect(buffer(stream)).rejects.toThrow(StorageUnavailable);
   });
 
@@ -84,7 +87,7 @@ describe('a download', () => {
       breakAfter(500_000, res, 'cut');
       return false;
     };
-    const { stream } = (await storage.open(gone))!;
+    const { stream } = (await impatient.open(gone))!;
     await storage.remove(gone);
     await expect(buffer(stream)).rejects.toThrow(StorageUnavailable);
   });
@@ -164,12 +167,12 @@ describe.each<[string, () => Promise<void> | void, () => Promise<void> | void]>(
   beforeEach(away);
 
   test.each<[string, () => Promise<unknown>]>([
-    ['open', () => storage.open('x')],
-    ['keep', () => storage.keep(newFile('x').file, 'x')],
-    ['keep in parts', () => storage.keep(newFile(randomBytes(9 * MEBIBYTE)).file, 'x')],
-    ['remove', () => storage.remove('x')],
-    ['bytesOf', () => storage.bytesOf('x')],
-    ['keysOlderThan', () => storage.keysOlderThan(0)[Symbol.asyncIterator]().next()],
+    ['open', () => impatient.open('x')],
+    ['keep', () => impatient.keep(newFile('x').file, 'x')],
+    ['keep in parts', () => impatient.keep(newFile(randomBytes(9 * MEBIBYTE)).file, 'x')],
+    ['remove', () => impatient.remove('x')],
+    ['bytesOf', () => impatient.bytesOf('x')],
+    ['keysOlderThan', () => impatient.keysOlderThan(0)[Symbol.asyncIterator]().next()],
   ])('makes %s unavailable, after a limited time', async (_name, work) => {
     await expect(work()).rejects.toThrow(StorageUnavailable);
   });
