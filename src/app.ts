@@ -67,6 +67,7 @@ const pipelineOf = (app: Express, deps: Deps, timeouts: BodyTimeouts): Pipeline 
   limits: deps.limits,
   readBody: bodyReader(deps.config),
   timeouts,
+  storage: deps.storage,
   upload: uploader({
     storage: deps.storage,
     max_upload_bytes: deps.config.max_upload_bytes,

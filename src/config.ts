@@ -5,9 +5,12 @@ import type { CarrierName } from './carriers/carrier';
 import { namesDatabase } from './db/session-settings';
 import { parseMailbox } from './mail/address';
 import { StartError } from './start-error';
+import { S3_VARIABLES, s3Faults, s3Settings, type S3Settings } from './storage/s3-settings';
 
 /** Every process of Trunkline runs in UTC; zones are always named. */
 process.env.TZ = 'UTC';
+/** Which versions of Node.js are supported, package.json says; each import would print it anew. */
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
 export interface Config {
   port: number;
@@ -41,8 +44,10 @@ export interface Config {
   max_connections: number;
   max_body_bytes: number;
   max_upload_bytes: number;
-  /** Folder of uploaded files; processes that share a database share it. */
+  /** Folder of uploaded files; processes that share a database share it, or the bucket. */
   storage_dir: string;
+  /** Bucket of uploaded files; absent: they are in storage_dir. */
+  s3: S3Settings | undefined;
   /** Uploads are refused when less than this would remain free on its disk. */
   storage_reserve_bytes: number;
   /** Whether the first start makes a demo company. */
@@ -159,6 +164,7 @@ const VARIABLES = {
   MAX_UPLOAD_BYTES: between(1_024, 1_099_511_627_776)({ default: 1_073_741_824 }),
   STORAGE_DIR: str({ default: undefined }),
   STORAGE_RESERVE_BYTES: between(0, 1_099_511_627_776)({ default: 268_435_456 }),
+  ...S3_VARIABLES,
   DEMO: bool({ default: true }),
   RUN_JOBS: bool({ default: true }),
   CARRIER: str<CarrierName>({ choices: ['sandbox', 'twilio'], default: 'sandbox' }),
@@ -178,7 +184,12 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
   const values = cleanEnv(set, VARIABLES, {
     reporter: ({ errors }) => {
       const wrong = Object.entries(errors).map(([name, error]) => `${name} ${reason(error)}`);
-      const faults = [...wrong, ...missingForCarrier(set), ...missingForPooler(set)];
+      const faults = [
+        ...wrong,
+        ...missingForCarrier(set),
+        ...missingForPooler(set),
+        ...s3Faults(set),
+      ];
       if (faults.length > 0) throw new ConfigError(faults);
     },
   });
@@ -203,6 +214,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     max_upload_bytes: values.MAX_UPLOAD_BYTES,
     storage_dir: values.STORAGE_DIR ?? join(values.DATA_DIR, 'storage'),
     storage_reserve_bytes: values.STORAGE_RESERVE_BYTES,
+    s3: s3Settings(values),
     demo: values.DEMO,
     run_jobs: values.RUN_JOBS,
     carrier: values.CARRIER,

@@ -14,7 +14,8 @@ import { queue, type Queue } from './jobs/queue';
 import { createLog } from './log';
 import { openMailer } from './mail';
 import type { Mailer } from './mail/mailer';
-import { openStorage, type Storage } from './storage/directory';
+import { openStorage } from './storage/open';
+import type { Storage, StorageSettings } from './storage/storage';
 import { guardedRequest, type GuardedRequest } from './egress/guarded-request';
 import { folderFault } from './start-error';
 
@@ -101,11 +102,19 @@ export function createDeps({
   };
 }
 
-function storageOf({ storage_dir, storage_reserve_bytes }: Config): Storage {
+export const storageSettings = (config: Config): StorageSettings => ({
+  folder: config.storage_dir,
+  reserve_bytes: config.storage_reserve_bytes,
+  s3: config.s3,
+});
+
+/** Throws StartError for a folder in which this user may not write. */
+export function storageOf(config: Config): Storage {
+  const settings = storageSettings(config);
   try {
-    return openStorage(storage_dir, storage_reserve_bytes);
+    return openStorage(settings);
   } catch (error) {
-    throw folderFault('STORAGE_DIR', storage_dir, error);
+    throw folderFault('STORAGE_DIR', settings.folder, error);
   }
 }
 

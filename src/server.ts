@@ -9,7 +9,7 @@ import { loadConfig, type Config } from './config';
 import { contract } from './contract';
 import { deleteExpiredRateLimits } from './db/rate-limit-counter';
 import { deleteUnusedCounts } from './db/saved-counts';
-import type { Deps } from './deps';
+import { storageOf, type Deps } from './deps';
 import { limitConnections } from './http/connections';
 import { deleteExpiredAnswers } from './http/idempotency';
 import { messageClasses } from './http/message-classes';
@@ -32,6 +32,7 @@ const STOP_TIMEOUT_MS = 7_000;
 async function main(): Promise<void> {
   const config = loadConfig();
   await checkAddress(config);
+  if (config.s3) await storageOf(config).check();
   const installation = await openInstallation(config, { role: 'server' });
   await serve(config, installation).catch(async (error: unknown) => {
     await installation.close();

@@ -12,8 +12,8 @@ export async function deleteOrphanedUploads(
   age_ms = 6 * HOUR_MS,
 ): Promise<void> {
   await storage.clearIncoming(age_ms);
-  const keys = await storage.keysOlderThan(age_ms);
-  if (keys.length === 0) return;
-  const used = new Set((await database.sql(FILES_IN_USE, { keys })).map(({ key }) => key));
-  for (const key of keys) if (!used.has(key)) await storage.remove(key);
+  for await (const keys of storage.keysOlderThan(age_ms)) {
+    const used = new Set((await database.sql(FILES_IN_USE, { keys })).map(({ key }) => key));
+    for (const key of keys) if (!used.has(key)) await storage.remove(key);
+  }
 }

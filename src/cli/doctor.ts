@@ -7,8 +7,9 @@ import { sqlOn, type Sql } from '../db/sql';
 import { checkAddress } from '../installation/listen';
 import { openDatabaseServer, sessionFault, type DatabaseServer } from '../installation/open';
 import { pepperMatches, WrongPepper } from '../installation/pepper';
+import { storageSettings } from '../deps';
 import { folderFault, StartError } from '../start-error';
-import { openStorage } from '../storage/directory';
+import { nameOfStorage, openStorage } from '../storage/open';
 import { SERVER_VERSION, UNFINISHED_PURCHASES } from './queries/operator';
 
 /** What was found, and how to fix it. */
@@ -32,7 +33,7 @@ const finding = (check: string, ok: boolean, text: string, remedy?: string): Fin
   ...(!ok && remedy && { remedy }),
 });
 
-/** Checks everything that an installation needs, and changes nothing. */
+/** Checks everything that an installation needs, and leaves everything as it was. */
 export async function examine(): Promise<Finding[]> {
   let config: Config;
   try {
@@ -46,7 +47,7 @@ export async function examine(): Promise<Finding[]> {
   return [
     finding('configuration', true, 'every variable is usable'),
     disk(config),
-    storage(config),
+    await storage(config),
     await ports(config),
     ...(await databases(config)),
   ];
@@ -167,14 +168,16 @@ async function pepper(sql: Sql, config: Config): Promise<Finding> {
   );
 }
 
-function storage({ storage_dir, storage_reserve_bytes }: Config): Finding {
-  const folder = resolve(storage_dir);
-  if (!existsSync(folder)) return finding('storage', true, `${folder} is made by the start`);
+async function storage(config: Config): Promise<Finding> {
+  const settings = storageSettings(config);
+  const name = nameOfStorage({ ...settings, folder: resolve(settings.folder) });
+  if (!config.s3 && !existsSync(config.storage_dir))
+    return finding('storage', true, `${name} is made by the start`);
   try {
-    openStorage(folder, storage_reserve_bytes);
-    return finding('storage', true, `${folder} can be written`);
+    await openStorage(settings).check();
+    return finding('storage', true, `${name} can be written`);
   } catch (error) {
-    const { message } = folderFault('STORAGE_DIR', folder, error) as Error;
+    const { message } = folderFault('STORAGE_DIR', settings.folder, error) as Error;
     return finding('storage', false, message);
   }
 }

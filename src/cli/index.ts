@@ -8,6 +8,7 @@ import { examine, type Finding } from './doctor';
 import { addImportCommand } from './imports';
 import { addNumberCommands } from './numbers';
 import { addPgBouncerCommand } from './pgbouncer';
+import { addStorageCommands } from './storage';
 import { addTokenCommands } from './tokens';
 
 const program = new Command('trunkline')
@@ -21,6 +22,7 @@ addTokenCommands(program);
 addNumberCommands(program);
 addImportCommand(program);
 addPgBouncerCommand(program);
+addStorageCommands(program);
 
 program
   .command('doctor')

@@ -4342,6 +4342,14 @@ export interface SqlTypes {
       status: string;
     };
   };
+  'suppression.forgive_run': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      run_id: string | null;
+    };
+    row: object;
+  };
   'suppression.lock_files_of_list': {
     params: {
       company_id: number | string | bigint | null;

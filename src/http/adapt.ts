@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import type { Request, RequestHandler, Response } from 'express';
 import { isOpen, type Operation, type OperationId } from '../contract';
 import type { TenantDatabases } from '../db/tenant';
@@ -16,7 +15,15 @@ import { requireSmallBody, type BodyReader } from './read-body';
 import { readCall } from './read-call';
 import { sendJson, sendReply } from './send-reply';
 import { unchangedReply } from './stored-fields';
-import { digestOf, isMultipart, type Upload, type Uploader } from './upload';
+import type { Storage } from '../storage/storage';
+import {
+  digestOf,
+  discardUpload,
+  isMultipart,
+  storeUpload,
+  type Upload,
+  type Uploader,
+} from './upload';
 import type { ValidQueries } from './valid-queries';
 import type { Validator } from './validate';
 
@@ -27,6 +34,7 @@ export interface Pipeline {
   readBody: BodyReader;
   timeouts: BodyTimeouts;
   upload: Uploader;
+  storage: Storage;
   validate: Validator;
   queries: ValidQueries;
   tenants: TenantDatabases;
@@ -37,6 +45,7 @@ export interface Pipeline {
 export interface AnyHandler {
   (call: Call<OperationId>): Promise<unknown>;
   direct?: (call: Call<OperationId>, entry: DirectEntry | undefined) => Promise<unknown>;
+  keeps_upload?: boolean;
 }
 
 /**
@@ -61,9 +70,10 @@ export function adapt(
       const { call, unchanged } = await readCall(received, pipeline);
       if (unchanged && show)
         return await sendReply(req, res, operation.status, await showUnchanged(show, call));
+      if (upload && handler.keeps_upload) await storeUpload(pipeline.storage, upload);
       await runAndReply({ operation, handler, req, res, call }, pipeline);
     } finally {
-      if (upload) await rm(upload.path, { force: true });
+      if (upload) await discardUpload(pipeline.storage, upload);
     }
   };
 }
@@ -101,7 +111,7 @@ async function receive(
     if (early) takeField(req.body, 'auth_token');
     return { sender, upload };
   } catch (error) {
-    if (upload) await rm(upload.path, { force: true });
+    if (upload) await discardUpload(pipeline.storage, upload);
     throw error;
   }
 }

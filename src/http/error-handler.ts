@@ -10,6 +10,7 @@ import { ERRORS_PATH } from './error-page';
 import { bodyTooLarge } from './read-body';
 import { valuesOf } from './request-values';
 import { validationProblem, type ValidatorError } from './validation-problem';
+import { StorageUnavailable } from '../storage/storage';
 import { tooManyValues } from './well-formed';
 
 /** Every error: RFC 9457, with fields for existing clients (success, message, errors). */
@@ -42,6 +43,7 @@ export function problemFor(
   { operation, caller }: RequestSoFar = {},
 ): HttpProblem | undefined {
   if (error instanceof HttpProblem) return error;
+  if (error instanceof StorageUnavailable) return storageUnavailable();
   const thrown = error as Thrown;
   return (
     bodyProblem(thrown) ??
@@ -138,6 +140,13 @@ function bodyOf(problem: HttpProblem, req: Request): Problem {
 
 const byField = <T>(faults: FieldFaults, of: (fault: FieldFault) => T): Record<string, T[]> =>
   Object.fromEntries(Object.entries(faults).map(([field, found]) => [field, found.map(of)]));
+
+const storageUnavailable = (): HttpProblem =>
+  new HttpProblem(
+    'storage_unavailable',
+    'The storage of files cannot be reached. Nothing was changed. Try again.',
+    { headers: { 'Retry-After': '5' } },
+  );
 
 const internalError = (): HttpProblem =>
   new HttpProblem(

@@ -75,6 +75,12 @@ export interface Handler<Id extends OperationId> {
   (call: Call<Id>): Promise<Success<Id>>;
   /** The same in one statement where that is enough; undefined where it is not. */
   direct?: (call: Call<Id>, entry: DirectEntry | undefined) => Promise<Success<Id> | undefined>;
+  /** Whether its record keeps the file of the request, which is then stored before it is called. */
+  keeps_upload?: boolean;
 }
+
+/** A handler whose record keeps the file of the request. */
+export const keepingUpload = <Id extends OperationId>(handler: Handler<Id>): Handler<Id> =>
+  Object.assign(handler, { keeps_upload: true });
 /** The whole API: an operation without handler, or with one of another type, does not compile. */
 export type Handlers = { [Id in OperationId]: Handler<Id> };

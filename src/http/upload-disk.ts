@@ -3,7 +3,7 @@ import { rm } from 'node:fs';
 import { pipeline, Transform, type TransformCallback } from 'node:stream';
 import { diskStorage, type StorageEngine } from 'multer';
 import { HttpProblem } from '../errors';
-import type { Storage } from '../storage/directory';
+import type { Storage } from '../storage/storage';
 
 /** How many bytes are written before the disk is asked again. */
 const CHECKED_BYTES = 16_777_216;

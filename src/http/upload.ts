@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
@@ -8,15 +8,34 @@ import { facets, type Operation } from '../contract';
 import { HttpProblem } from '../errors';
 import { expectFile, type BodyTimeouts } from './body-timeout';
 import { bodyLimit } from './read-body';
-import type { Storage } from '../storage/directory';
+import type { Storage } from '../storage/storage';
 import { foreignFormat, headOf } from '../storage/file-format';
 import { noSpace, uploadDisk } from './upload-disk';
 
-/** A file that came with a request. It is deleted after the reply, unless the handler moved it. */
+/** A file that came with a request. It is deleted after the reply. */
 export interface Upload {
   path: string;
   name: string;
   bytes: number;
+  /** Where it is stored, and whether a record was given that key. */
+  stored?: { key: string; is_used: boolean };
+}
+
+/**
+ * Stores an upload, before any transaction: a bucket may take long. If the process ends before a
+ * record refers to it, housekeeping removes it.
+ */
+export async function storeUpload(storage: Storage, upload: Upload): Promise<void> {
+  const key = randomUUID();
+  await storage.keep(upload.path, key);
+  upload.stored = { key, is_used: false };
+}
+
+/** Deletes what came with a request, but for what a record may refer to now. */
+export async function discardUpload(storage: Storage, { path, stored }: Upload): Promise<void> {
+  // What cannot be removed now is removed by housekeeping.
+  if (stored && !stored.is_used) await storage.remove(stored.key).catch(() => undefined);
+  await rm(path, { force: true });
 }
 
 /**

@@ -35,7 +35,8 @@ export async function removeDemo(
       return files.flatMap(({ key }) => key ?? []);
     }),
   );
-  await Promise.all(keys.map((key) => storage.remove(key)));
+  // What cannot be removed now is removed by housekeeping.
+  await Promise.allSettled(keys.map((key) => storage.remove(key)));
   return { id: Number(demo.id), name: demo.name };
 }
 

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Schemas } from '../contract';
 import { identify, resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
@@ -6,7 +5,6 @@ import { createdAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import type { Caller } from '../http/auth/caller';
 import type { Upload } from '../http/upload';
-import type { Storage } from '../storage/directory';
 import { queueFile } from './file-queue';
 import { LOCK_LISTS } from './queries/files';
 
@@ -27,7 +25,7 @@ interface NewFile {
 export async function addSuppressionFile(
   tx: Db,
   { fields, upload, caller, list }: NewFile,
-  { storage, queue, clock }: Pick<Deps, 'storage' | 'queue' | 'clock'>,
+  { queue, clock }: Pick<Deps, 'queue' | 'clock'>,
 ): Promise<bigint> {
   const now = clock();
   const owner = list ?? (await listOf(tx, fields));
@@ -35,7 +33,7 @@ export async function addSuppressionFile(
     data: {
       ...columnsOf(fields),
       apply_block_or_unblock: fields.apply_block_or_unblock ?? 'block',
-      ...(await storeUpload(storage, upload)),
+      ...columnsOfUpload(upload),
       name: fields.name ?? upload?.name ?? null,
       company_id: tx.company_id,
       buyer_suppression_id: owner ?? null,
@@ -91,12 +89,13 @@ export function columnsOf(fields: FileFields) {
 }
 
 /**
- * Stores an upload and returns the columns that refer to it. If the transaction is rolled back,
+ * The columns that refer to an upload, which is stored already. If the transaction is rolled back,
  * housekeeping removes the file, because no record refers to it.
  */
-export async function storeUpload(storage: Storage, upload: Upload | undefined) {
+export function columnsOfUpload(upload: Upload | undefined) {
   if (!upload) return {};
-  const key = randomUUID();
-  await storage.keep(upload.path, key);
-  return { import_file_key: key, import_file_name: upload.name, import_file_bytes: upload.bytes };
+  const { stored, name, bytes } = upload;
+  if (!stored) throw new Error('the handler does not say that it keeps the file');
+  stored.is_used = true;
+  return { import_file_key: stored.key, import_file_name: name, import_file_bytes: bytes };
 }

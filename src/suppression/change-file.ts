@@ -3,7 +3,7 @@ import { changedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
 import type { Upload } from '../http/upload';
-import { columnsOf, listOf, storeUpload, type FileFields } from './add-file';
+import { columnsOf, columnsOfUpload, listOf, type FileFields } from './add-file';
 import { queueFile, wakeList } from './file-queue';
 
 interface Changes {
@@ -34,7 +34,7 @@ export async function changeSuppressionFile(
   tx: Db,
   id: bigint,
   { fields, upload }: Changes,
-  { storage, queue, clock }: Pick<Deps, 'storage' | 'queue' | 'clock'>,
+  { queue, clock }: Pick<Deps, 'queue' | 'clock'>,
 ): Promise<void> {
   const now = clock();
   const where = { company_id_id: { company_id: tx.company_id, id } };
@@ -53,7 +53,7 @@ export async function changeSuppressionFile(
     data: {
       ...columnsOf(fields),
       ...(list !== undefined && { buyer_suppression_id: list }),
-      ...(await storeUpload(storage, upload)),
+      ...columnsOfUpload(upload),
       ...changedAt(now),
     },
   });

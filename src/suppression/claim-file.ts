@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Verb } from './change-numbers';
-import type { Wanted } from './csv/layout';
-import type { Source } from './csv/reader';
+import type { ThreadData } from './csv/thread';
 import { firstFileOf } from './file-queue';
 import { LOCK_QUEUED_FILE, START_RUN } from './queries/import-run';
 
@@ -17,8 +16,9 @@ export interface Run {
   verb: Verb;
   /** How many runs there have been since the last progress. */
   attempts: number;
-  source: Source;
-  wanted: Wanted;
+  /** Its file, and how that is read. */
+  source: ThreadData['source'];
+  manner: ThreadData['manner'];
   /** How many rows with a number earlier runs have imported. */
   taken: number;
   /** Whether nothing has been written yet, the rejected rows included. */
@@ -53,8 +53,12 @@ export function claimFile(
       run_id,
       verb: file.verb as Verb,
       attempts: file.attempts + 1,
-      source: { file: storage.path(file.import_file_key), country, scratch: storage.incoming },
-      wanted: { caller_id_column_name, usual_column_name, headers },
+      source: { storage: storage.settings, key: file.import_file_key },
+      manner: {
+        country,
+        scratch: storage.incoming,
+        wanted: { caller_id_column_name, usual_column_name, headers },
+      },
       taken,
       is_first: taken + Number(file.rejected_count) === 0,
     };

@@ -4,8 +4,8 @@ import { BY_TIMES, type SortKey } from '../db/list-statements';
 import { byReference, findRecord, resolveReferences } from '../db/records';
 import type { Deps } from '../deps';
 import { notFound } from '../errors';
-import type { Call, Handlers } from '../http/handlers';
-import type { Storage } from '../storage/directory';
+import { keepingUpload, type Call, type Handlers } from '../http/handlers';
+import type { Storage } from '../storage/storage';
 import { keyedList } from '../http/keyed-list';
 import { page } from '../http/list';
 import { written } from '../http/record';
@@ -96,15 +96,17 @@ export const buyerSuppressionFiles = (deps: Deps) => {
 
     showBuyerSuppressionFile: records.show,
 
-    createBuyerSuppressionFile: (call) =>
+    createBuyerSuppressionFile: keepingUpload((call) =>
       records.create(call, (tx, fields: FileFields) =>
         addSuppressionFile(tx, { fields, upload: call.upload, caller: call.caller }, deps),
       ),
+    ),
 
-    updateBuyerSuppressionFile: (call) =>
+    updateBuyerSuppressionFile: keepingUpload((call) =>
       records.update(call, (tx, id, { fields }: { fields: FileFields }) =>
         changeSuppressionFile(tx, id, { fields, upload: call.upload }, deps),
       ),
+    ),
 
     stopBuyerSuppressionFile: async ({ params, query, db }) => {
       const id = await db.transaction((tx) => stopSuppressionFile(tx, params.id, deps));

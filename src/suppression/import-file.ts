@@ -2,6 +2,7 @@ import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { JobContext } from '../jobs/queue';
 import type { Tasks } from '../jobs/tasks';
+import { StorageUnavailable } from '../storage/storage';
 import { claimFile, type Run } from './claim-file';
 import { ColumnProblem } from './csv/layout';
 import { openReader, type ImportReader } from './csv/open-reader';
@@ -10,7 +11,13 @@ import type { Summary } from './csv/thread';
 import { wakeList } from './file-queue';
 import { importBatch, type Step } from './import-batch';
 import { importTransaction } from './import-transaction';
-import { FIND_RUN, RECORD_FAILURE, RECORD_LAYOUT, RECORD_SUCCESS } from './queries/import-run';
+import {
+  FIND_RUN,
+  FORGIVE_RUN,
+  RECORD_FAILURE,
+  RECORD_LAYOUT,
+  RECORD_SUCCESS,
+} from './queries/import-run';
 
 /** Runs without progress before the import fails: the file may be what ends the processes. */
 const MAX_ATTEMPTS = 20;
@@ -36,18 +43,24 @@ export async function importSuppressionFile(
   if (!run) return;
   if (run.attempts > MAX_ATTEMPTS)
     return fail(db, run, deps, new Error('the process ended in the middle of it'));
-  const reader = openReader({ source: run.source, wanted: run.wanted, owner: [company_id, id] });
+  const reader = openReader({ source: run.source, manner: run.manner, owner: [company_id, id] });
   try {
     const is_complete = await importAll(db, run, reader, context.signal);
     if (is_complete) await succeed(db, run, deps);
   } catch (error) {
     if (context.signal.aborted) throw error;
-    if (!(error instanceof FileProblem) && run.attempts < MAX_ATTEMPTS) throw error;
+    if (error instanceof StorageUnavailable) await db.sql(FORGIVE_RUN, run);
+    if (!isFinal(error, run)) throw error;
     await fail(db, run, deps, error as Error);
   } finally {
     await reader.close();
   }
 }
+
+/** Whether the import fails with this; otherwise it is run again. */
+const isFinal = (error: unknown, { attempts }: Run): boolean =>
+  error instanceof FileProblem ||
+  (attempts >= MAX_ATTEMPTS && !(error instanceof StorageUnavailable));
 
 /** Returns false when the run has ended before the import: it was stopped, or is not current. */
 async function importAll(
@@ -79,7 +92,7 @@ async function importAll(
  */
 async function readFile(
   db: Db,
-  { id, run_id, source }: Run,
+  { id, run_id }: Run,
   reader: ImportReader,
   signal: AbortSignal,
 ): Promise<Summary | undefined> {
@@ -97,16 +110,12 @@ async function readFile(
     return await reader.summary();
   } catch (error) {
     if (has_ended) return undefined;
-    throw isMissing(error as Error, source.file) ? new FileProblem(MISSING) : error;
+    throw error;
   } finally {
     clearInterval(timer);
     signal.removeEventListener('abort', close);
   }
 }
-
-const MISSING = 'The uploaded file is not in the storage of this server any more. Send it again.';
-const isMissing = ({ message }: Error, file: string): boolean =>
-  message.includes('ENOENT') && message.includes(file);
 
 function succeed(db: Db, { id, run_id, list }: Run, { queue, clock }: Work): Promise<void> {
   return db.transaction(async (tx) => {

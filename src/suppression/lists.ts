@@ -8,7 +8,7 @@ import type { Db } from '../db/tenant';
 import { changedAt, createdAt } from '../db/timestamps';
 import type { Deps } from '../deps';
 import { notFound } from '../errors';
-import type { Call, Handlers } from '../http/handlers';
+import { keepingUpload, type Call, type Handlers } from '../http/handlers';
 import { keyedList } from '../http/keyed-list';
 import { page } from '../http/list';
 import { written } from '../http/record';
@@ -95,10 +95,11 @@ export const buyerSuppressions = (deps: Deps) => {
 
     showBuyerSuppression: records.show,
 
-    createBuyerSuppression: (call) =>
+    createBuyerSuppression: keepingUpload((call) =>
       records.create(call, (tx, fields: Fields, now) =>
         createList(tx, { call, fields, now }, deps),
       ),
+    ),
 
     updateBuyerSuppression: (call) =>
       records.updateAfter(

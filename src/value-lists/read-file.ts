@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs';
 import { HttpProblem } from '../errors';
 import type { Upload } from '../http/upload';
 import { pauses } from '../jobs/pauses';
@@ -36,7 +37,7 @@ const invalidFile = (message: string): HttpProblem =>
   HttpProblem.field(FIELD, 'invalid_file', message);
 
 async function rowsOf(path: string): Promise<CsvRecord[]> {
-  const texts = readText(path);
+  const texts = readText(createReadStream(path) as AsyncIterable<Buffer>);
   const first = (await texts.next()) as IteratorResult<string, undefined>;
   const rows: CsvRecord[] = [];
   const pause = pauses();

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { openStorage } from '../../src/storage/directory';
+import { openDirectory } from '../../src/storage/directory';
 import { appOf, basic, createWorld, type World } from '../support/world';
 
 // An upload that does not say how long it is cannot use up the reserve of the disk.
@@ -22,7 +22,7 @@ test('a chunked upload is refused as soon as it reaches the reserve, and leaves 
   const answers: boolean[] = [];
   let free = 60_000_000;
   const storage = {
-    ...openStorage(storage_dir, 0),
+    ...openDirectory({ folder: storage_dir, reserve_bytes: 0 }),
     hasRoomFor: async (bytes: number) => {
       free -= bytes;
       answers.push(free >= 0);

@@ -46,7 +46,7 @@ test.each([
 });
 
 test('every variable of the configuration is explained, with its default', () => {
-  const declared = [...read('.env.example').matchAll(/^([A-Z_]+)='?(.*?)'?$/gm)];
+  const declared = [...read('.env.example').matchAll(/^([A-Z\d_]+)='?(.*?)'?$/gm)];
   const names = declared.map(([, name]) => name!);
   expect(firstColumn('docs/operations.md', 'variable').toSorted()).toEqual(names.toSorted());
   for (const [, name, value] of declared.filter(([, , value]) => value)) {

@@ -243,7 +243,9 @@ function closedFolder(name: string): string {
 }
 
 test('.env.example can be sourced by a shell, and its values are the defaults', () => {
-  const declared = [...readFileSync(join(ROOT, '.env.example'), 'utf8').matchAll(/^([A-Z_]+)=/gm)];
+  const declared = [
+    ...readFileSync(join(ROOT, '.env.example'), 'utf8').matchAll(/^([A-Z\d_]+)=/gm),
+  ];
   const names = declared.map(([, name]) => name!);
   expect(names.length).toBeGreaterThan(20);
   const script = 'set -eu; set -a; . ./.env.example; set +a; env -0';

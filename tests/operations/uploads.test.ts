@@ -4,7 +4,7 @@ import { connect, type AddressInfo } from 'node:net';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { contract, facets } from '../../src/contract';
-import { openStorage } from '../../src/storage/directory';
+import { openDirectory } from '../../src/storage/directory';
 import { deleteOrphanedUploads } from '../../src/background/delete-orphaned-uploads';
 import { appOf, basic, caller, createWorld, type World } from '../support/world';
 import { eventually } from '../support/engine-process';
@@ -127,7 +127,13 @@ describe.each(uploads)('an upload to %s', (id, operation) => {
           CSV,
           {},
           caller(
-            appOf({ ...world.deps, storage: openStorage(world.deps.config.storage_dir, 1e15) }),
+            appOf({
+              ...world.deps,
+              storage: openDirectory({
+                folder: world.deps.config.storage_dir,
+                reserve_bytes: 1e15,
+              }),
+            }),
             world.company.auth,
           ),
         ),
@@ -251,7 +257,10 @@ afterAll(() => void (mounted && spawnSync('umount', [SMALL_DISK])));
 (mounted ? test : test.skip)(
   'a disk that fills up while a file arrives: 507, nothing stored, and the service continues',
   async () => {
-    const storage = { ...openStorage(SMALL_DISK, 0), hasRoomFor: () => Promise.resolve(true) };
+    const storage = {
+      ...openDirectory({ folder: SMALL_DISK, reserve_bytes: 0 }),
+      hasRoomFor: () => Promise.resolve(true),
+    };
     const full = caller(appOf({ ...world.deps, storage }), world.company.auth);
     for (let round = 0; round < 3; round++) {
       const res = await full('post', 'buyer_suppression_files', {

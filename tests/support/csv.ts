@@ -1,25 +1,30 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import type { Wanted } from '../../src/suppression/csv/layout';
-import {
-  batchesOf,
-  readNumbers,
-  type RejectedRow,
-  type Source,
-} from '../../src/suppression/csv/reader';
+import { batchesOf, readNumbers, type RejectedRow } from '../../src/suppression/csv/reader';
+import type { ThreadData } from '../../src/suppression/csv/thread';
+import { openDirectory } from '../../src/storage/directory';
 
 /** Folder of the files of a test. */
 export const folder = mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'imports-'));
+const storage = openDirectory({ folder, reserve_bytes: 0 });
 let files = 0;
 
 /** A client that has said nothing about the file. */
 export const NOTHING_WANTED = { caller_id_column_name: null, headers: [] };
 
-/** A file with this content, of numbers in the United States. */
-export function sourceOf(content: string | Buffer): Source {
-  const file = join(folder, `${files++}.csv`);
-  writeFileSync(file, content);
-  return { file, country: 'US', scratch: folder };
+const mannerFor = (wanted: Wanted) => ({ country: 'US', scratch: folder, wanted });
+
+/** What the reading thread is given of a file with this content, with US numbers. */
+export function threadData(content: string | Buffer): ThreadData {
+  const key = `${files++}.csv`;
+  writeFileSync(storage.path(key), content);
+  return {
+    source: { storage: storage.settings, key },
+    manner: mannerFor(NOTHING_WANTED),
+    owner: [],
+  };
 }
 
 /** Reads a file to its end, and its batches without the first `skip` rows. */
@@ -28,7 +33,10 @@ export async function readAll(
   { skip = 0, size = 4, wanted = NOTHING_WANTED as Wanted } = {},
 ) {
   const rejected: RejectedRow[] = [];
-  const reading = await readNumbers(sourceOf(content), wanted, (row) => rejected.push(row));
+  const bytes = [Buffer.from(content)];
+  const reading = await readNumbers(Readable.from(bytes), mannerFor(wanted), (row) =>
+    rejected.push(row),
+  );
   const batches = Array.from(batchesOf(reading, { skip, size }), ({ taken, numbers }) => ({
     taken,
     numbers: [...numbers],

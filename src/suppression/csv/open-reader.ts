@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { StorageUnavailable } from '../../storage/storage';
 import { ColumnProblem } from './layout';
 import { FileProblem } from './text';
 import type { Answer, Order, PackedBatch, Summary, ThreadData } from './thread';
@@ -88,6 +89,7 @@ const memoryOf = (order: Order): ArrayBuffer[] =>
 
 function errorOf(answer: Answer): Error | undefined {
   if ('fault' in answer) return new Error(answer.fault);
+  if ('unavailable' in answer) return new StorageUnavailable(answer.unavailable);
   if (!('problem' in answer)) return undefined;
   const { problem, headers } = answer;
   return headers ? new ColumnProblem(problem, headers) : new FileProblem(problem);

@@ -5,12 +5,13 @@ import { readRecords, type CsvRecord } from './records';
 import { createSorter, type Sorter } from './external-sort';
 import { readText } from './text';
 
-export interface Source {
-  file: string;
+/** How the text of a file is read. */
+export interface Manner {
   /** Two letters: the country of numbers without a country code. */
   country: string;
   /** Folder for temporary files. */
   scratch: string;
+  wanted: Wanted;
 }
 
 export interface RejectedRow {
@@ -39,8 +40,8 @@ const MAX_REJECTED_ROWS = 100_000;
  * valid number. Throws FileProblem.
  */
 export async function readNumbers(
-  { file, country, scratch }: Source,
-  wanted: Wanted,
+  file: AsyncIterable<Buffer>,
+  { country, scratch, wanted }: Manner,
   reject: (row: RejectedRow) => void,
 ): Promise<Reading> {
   const read = numberReader(country);

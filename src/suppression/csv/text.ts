@@ -1,13 +1,14 @@
-import { createReadStream } from 'node:fs';
-import { pipeline, type Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { createGunzip } from 'node:zlib';
-import { foreignFormat, headOf } from '../../storage/file-format';
+import { foreignFormat } from '../../storage/file-format';
 
 /** Why a file cannot be imported. The message is shown to the client. */
 export class FileProblem extends Error {}
 
 const PIECE_BYTES = 64 * 1024;
+/** Enough to know a gzip archive, and what is not CSV. */
+const HEAD_BYTES = 4;
 /** An archive that unpacks to more than this, and is not small, was made to fill memory or disk. */
 const MAX_GROWTH = 100;
 const ALWAYS_ALLOWED_BYTES = 64 * 1024 * 1024;
@@ -17,23 +18,48 @@ const ALWAYS_ALLOWED_BYTES = 64 * 1024 * 1024;
  * plain or gzip, UTF-8 or UTF-16, with or without a byte order mark. Throws FileProblem for what is
  * not text.
  */
-export async function* readText(file: string): AsyncGenerator<string> {
-  const head = await headOf(file);
-  if (head.length === 0) throw new FileProblem('The file is empty.');
-  const format = foreignFormat(head);
-  if (format) throw new FileProblem(`The file is not CSV but ${format}.`);
-  const source = createReadStream(file, { highWaterMark: PIECE_BYTES });
-  const bytes = head[0] === 0x1f && head[1] === 0x8b ? gunzipped(source) : source;
+export async function* readText(file: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const iterator = file[Symbol.asyncIterator]();
+  try {
+    const head = await headOf(iterator);
+    if (head.length === 0) throw new FileProblem('The file is empty.');
+    const format = foreignFormat(head);
+    if (format) throw new FileProblem(`The file is not CSV but ${format}.`);
+    const all = joined(head, iterator);
+    yield* textOf(head[0] === 0x1f && head[1] === 0x8b ? gunzipped(all) : all);
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+/** The first bytes of a file, which say what it is. */
+async function headOf(pieces: AsyncIterator<Buffer>): Promise<Buffer> {
+  let head: Buffer = Buffer.alloc(0);
+  while (head.length < HEAD_BYTES) {
+    const { value, done } = await pieces.next();
+    if (done) break;
+    head = head.length === 0 ? value : Buffer.concat([head, value]);
+  }
+  return head;
+}
+
+async function* joined(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  yield head;
+  yield* { [Symbol.asyncIterator]: () => rest };
+}
+
+async function* textOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let decoder: TextDecoder | undefined;
   const unify = lineBreaks();
-  for await (const piece of bytes as AsyncIterable<Buffer>) {
+  for await (const piece of bytes) {
     decoder ??= decoderOf(piece);
     yield unify(decoder.decode(piece, { stream: true }));
   }
   yield unify(decoder?.decode() ?? '', true);
 }
 
-async function* gunzipped(source: Readable): AsyncGenerator<Buffer> {
+async function* gunzipped(pieces: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  const source = Readable.from(pieces, { objectMode: false });
   const gunzip = createGunzip({ chunkSize: PIECE_BYTES });
   // The loop below throws every error; this callback keeps it from being reported twice.
   pipeline(source, gunzip, () => undefined);

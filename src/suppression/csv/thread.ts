@@ -1,16 +1,19 @@
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Layout, Wanted } from './layout';
+import type { Layout } from './layout';
 import { packedLength, packNumbers, TextRows } from './pack';
-import { batchesOf, readNumbers, type Reading, type Source } from './reader';
+import { openStorage } from '../../storage/open';
+import { StorageUnavailable, type StorageSettings } from '../../storage/storage';
+import { batchesOf, readNumbers, type Manner, type Reading } from './reader';
 import { FileProblem } from './text';
 
 // Reads one file on a thread of its own, so that the event loop is free for requests.
 
 export interface ThreadData {
-  source: Source;
-  wanted: Wanted;
+  /** Where the file is. */
+  source: { storage: StorageSettings; key: string };
+  manner: Manner;
   /** The first cells of each rejected row: the company and the file. */
   owner: string[];
 }
@@ -38,10 +41,13 @@ export type Answer =
   | { summary: Summary }
   | { batch: PackedBatch | undefined }
   | { problem: string; headers: string[] | undefined }
+  | { unavailable: string }
   | { fault: string };
 
+const MISSING = 'The uploaded file is not in the storage of this server any more. Send it again.';
+
 const port = parentPort!;
-const { source, wanted, owner } = workerData as ThreadData;
+const { source, manner, owner } = workerData as ThreadData;
 let reading: Reading;
 let batches: Generator<PackedBatch>;
 let next: (() => PackedBatch | undefined) | undefined;
@@ -56,7 +62,10 @@ const post = (answer: Answer, transfer: ArrayBuffer[] = []) => port.postMessage(
 async function start(): Promise<void> {
   yieldToRequests();
   const rows = new TextRows();
-  reading = await readNumbers(source, wanted, ({ line, caller_id, reason }) =>
+  const file = await openStorage(source.storage).open(source.key);
+  if (!file) throw new FileProblem(MISSING);
+  const bytes = file.stream as AsyncIterable<Buffer>;
+  reading = await readNumbers(bytes, manner, ({ line, caller_id, reason }) =>
     rows.add([...owner, String(line), caller_id, reason]),
   );
   const { layout, total, rejected_count } = reading;
@@ -112,6 +121,7 @@ function report(error: unknown): void {
       problem: error.message,
       headers: (error as FileProblem & { headers?: string[] }).headers,
     });
+  else if (error instanceof StorageUnavailable) post({ unavailable: error.message });
   else post({ fault: error instanceof Error ? (error.stack ?? error.message) : String(error) });
 }
 

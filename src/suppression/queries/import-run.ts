@@ -60,6 +60,16 @@ export const FIND_RUN = statement(
   { prepared: false },
 );
 
+/** A run that could not read the file, because its storage is down, does not count. */
+export const FORGIVE_RUN = statement(
+  'suppression.forgive_run',
+  sql`
+    UPDATE buyer_suppression_files
+    SET attempts = attempts - 1
+    WHERE ${ROW_OF_RUN} AND attempts > 0`,
+  { prepared: false },
+);
+
 export const RECORD_LAYOUT = statement(
   'suppression.record_layout',
   sql`

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { openReader } from '../../../src/suppression/csv/open-reader';
 import { packNumbers } from '../../../src/suppression/csv/pack';
-import { NOTHING_WANTED, readAll, sourceOf } from '../../support/csv';
+import { readAll, threadData } from '../../support/csv';
 
 test('numbers are packed as PostgreSQL reads a binary COPY of one bigint column', () => {
   const packed = Buffer.from(packNumbers(Float64Array.of(1, 13105550123, 999_999_999_999_999)));
@@ -141,7 +141,7 @@ describe('a file without numbers fails with a clear message, in little memory', 
     ],
   ])('%s', async (_, content, message) => {
     // On the thread, whose memory is limited: a file that needs more would fail differently.
-    const reader = openReader({ source: sourceOf(content()), wanted: NOTHING_WANTED, owner: [] });
+    const reader = openReader(threadData(content()));
     await expect(reader.summary()).rejects.toThrow(message);
     await reader.close();
   });
@@ -149,11 +149,7 @@ describe('a file without numbers fails with a clear message, in little memory', 
 
 test('a batch gives its memory back when the next is asked for', async () => {
   const rows = Array.from({ length: 1_000 }, (_, n) => `310555${String(n + 1_000)}`).join('\n');
-  const reader = openReader({
-    source: sourceOf(`phone\n${rows}\n`),
-    wanted: NOTHING_WANTED,
-    owner: [],
-  });
+  const reader = openReader(threadData(`phone\n${rows}\n`));
   await reader.summary();
   const batches: Uint8Array[] = [];
   const numbers: string[] = [];

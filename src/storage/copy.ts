@@ -1,0 +1,39 @@
+import type { Directory } from './directory';
+import type { Storage } from './storage';
+
+/** How many files are copied at a time. */
+const AT_ONCE = 4;
+
+export interface Copied {
+  /** Files that were copied just now, and their bytes. */
+  copied: number;
+  copied_bytes: number;
+  /** Files that were there already. */
+  present: number;
+}
+
+/**
+ * Copies the files of a folder that another storage does not have, or has with another size, and
+ * compares the sizes afterwards. What is in the folder stays. Throws when a size differs.
+ */
+export async function copyFiles(from: Directory, to: Storage): Promise<Copied> {
+  const done: Copied = { copied: 0, copied_bytes: 0, present: 0 };
+  // A file that is stored just now counts too.
+  for await (const keys of from.keysOlderThan(-60_000))
+    for (let at = 0; at < keys.length; at += AT_ONCE)
+      await Promise.all(keys.slice(at, at + AT_ONCE).map((key) => copyFile(from, to, key, done)));
+  return done;
+}
+
+async function copyFile(from: Directory, to: Storage, key: string, done: Copied): Promise<void> {
+  const bytes = await from.bytesOf(key);
+  // Removed in the meantime.
+  if (bytes === undefined) return;
+  if ((await to.bytesOf(key)) === bytes) return void done.present++;
+  await to.keep(from.path(key), key);
+  const stored = await to.bytesOf(key);
+  if (stored !== bytes)
+    throw new Error(`${key} has ${stored ?? 'no'} bytes after it was copied, instead of ${bytes}.`);
+  done.copied++;
+  done.copied_bytes += bytes;
+}

@@ -1,0 +1,44 @@
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { readdir, rm, stat, statfs } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Storage, StorageSettings } from './storage';
+
+/** The folder of files that arrive: on this machine, wherever files are stored. */
+export type Incoming = Pick<Storage, 'incoming' | 'hasRoomFor' | 'clearIncoming'>;
+
+/** Opens the folder, which is made when absent. Throws if this user may not write in it. */
+export function openIncoming({ folder, reserve_bytes }: StorageSettings): Incoming {
+  const incoming = openFolder(folder, 'incoming');
+  return {
+    incoming,
+    hasRoomFor: async (bytes) => {
+      const { bavail, bsize } = await statfs(incoming);
+      return bavail * bsize >= bytes + reserve_bytes;
+    },
+    clearIncoming: async (age_ms) => {
+      for (const name of await olderThan(incoming, age_ms))
+        await rm(join(incoming, name), { force: true });
+    },
+  };
+}
+
+export function openFolder(...path: string[]): string {
+  const folder = resolve(...path);
+  if (!existsSync(folder)) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  accessSync(folder, constants.W_OK | constants.X_OK);
+  return folder;
+}
+
+/** Names of the files in a folder that are older than `age_ms`. */
+export async function olderThan(folder: string, age_ms: number): Promise<string[]> {
+  const before = Date.now() - age_ms;
+  const names = await readdir(folder);
+  const found = await Promise.all(
+    names.map(async (name) => ({ name, stats: await stat(join(folder, name)).catch(absent) })),
+  );
+  return found.flatMap(({ name, stats }) => (stats && stats.mtimeMs < before ? name : []));
+}
+
+export function absent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
+}

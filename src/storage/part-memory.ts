@@ -1,0 +1,53 @@
+import { StorageUnavailable } from './storage';
+
+interface Waiting {
+  bytes: number;
+  begin: () => void;
+}
+
+/**
+ * How much of files that are being sent is in memory at a time, over all uploads of a process.
+ * Those that find no room wait for their turn.
+ */
+export class PartMemory {
+  private waiting: Waiting[] = [];
+
+  constructor(private free: number) {}
+
+  /** Runs the work when there is room; throws StorageUnavailable if there is none for so long. */
+  async with<T>(bytes: number, limit_ms: number, work: () => Promise<T>): Promise<T> {
+    await this.take(bytes, limit_ms);
+    try {
+      return await work();
+    } finally {
+      this.free += bytes;
+      this.next();
+    }
+  }
+
+  private take(bytes: number, limit_ms: number): Promise<void> {
+    return new Promise((done, fail) => {
+      const timer = setTimeout(() => {
+        this.waiting = this.waiting.filter((other) => other !== one);
+        fail(new StorageUnavailable('the bucket takes the files that are sent too slowly'));
+        this.next();
+      }, limit_ms);
+      const begin = () => {
+        clearTimeout(timer);
+        done();
+      };
+      const one = { bytes, begin };
+      this.waiting.push(one);
+      this.next();
+    });
+  }
+
+  /** In their order, so that a large part gets its turn too. */
+  private next(): void {
+    while (this.waiting[0] && this.waiting[0].bytes <= this.free) {
+      const { bytes, begin } = this.waiting.shift()!;
+      this.free -= bytes;
+      begin();
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import type * as Sdk from '@aws-sdk/client-s3';
+import type { S3, S3ClientConfig } from '@aws-sdk/client-s3';
+import type { S3Settings } from './s3-settings';
+import { StorageUnavailable } from './storage';
+
+/** How long the service may take, in milliseconds. */
+export interface S3Timeouts {
+  connect: number;
+  /** Between two signs of life. */
+  idle: number;
+  /** A request with all of its tries: a small one, and one that carries or joins parts. */
+  request: number;
+  transfer: number;
+  /** Before a broken download is continued; after the last one it is given up. */
+  pauses: readonly number[];
+}
+
+export const S3_TIMEOUTS: S3Timeouts = {
+  connect: 3_000,
+  idle: 10_000,
+  request: 20_000,
+  transfer: 60_000,
+  pauses: [100, 500, 2_000, 5_000],
+};
+const TRIES = 3;
+/** A download has a connection for as long as its client reads. */
+const MAX_SOCKETS = 1_000;
+
+/** A bucket, as the other files of S3 ask it. */
+export interface Bucket {
+  settings: S3Settings;
+  timeouts: S3Timeouts;
+  /** Where an object is. */
+  at(name: string): { Bucket: string; Key: string };
+  /** Asks the service, for a limited time; throws what it answered, or StorageUnavailable. */
+  ask<T>(work: (s3: S3, options: Options) => Promise<T>, limit_ms?: number): Promise<T>;
+  /** The same, with every error as StorageUnavailable. */
+  need<T>(work: (s3: S3, options: Options) => Promise<T>, limit_ms?: number): Promise<T>;
+  /** Sends the digest of the bytes with them, instead of making it from all of them at once. */
+  withDigest(bytes: Uint8Array, sha256: string): Uint8Array;
+}
+
+interface Options {
+  abortSignal: AbortSignal;
+}
+
+/** The library is loaded when a bucket is asked for the first time: others do without it. */
+let loaded: Promise<typeof Sdk> | undefined;
+const load = () => (loaded ??= import('@aws-sdk/client-s3'));
+
+export function openBucket(settings: S3Settings, timeouts: S3Timeouts): Bucket {
+  const digests = new WeakMap<object, string>();
+  let client: Promise<S3> | undefined;
+  const connect = async () => {
+    const { S3 } = await load();
+    const s3 = new S3(clientConfig(settings, timeouts));
+    s3.middlewareStack.add(
+      (next) => (args) => {
+        const { body, headers } = args.request as SentRequest;
+        const digest = typeof body === 'object' && body ? digests.get(body) : undefined;
+        if (digest !== undefined) headers['x-amz-content-sha256'] = digest;
+        return next(args);
+      },
+      { step: 'build', name: 'digestOfParts' },
+    );
+    return s3;
+  };
+  const ask: Bucket['ask'] = async (work, limit_ms = timeouts.request) => {
+    const s3 = await (client ??= connect());
+    const over = new AbortController();
+    const timer = setTimeout(() => over.abort(), limit_ms);
+    // Not AbortSignal.timeout: the body of an answer is read for longer.
+    return work(s3, { abortSignal: over.signal }).finally(() => clearTimeout(timer));
+  };
+  return {
+    settings,
+    timeouts,
+    at: (name) => ({ Bucket: settings.bucket, Key: `${settings.prefix}${name}` }),
+    ask,
+    need: (work, limit_ms) => ask(work, limit_ms).catch(rethrow),
+    withDigest: (bytes, sha256) => {
+      digests.set(bytes, sha256);
+      return bytes;
+    },
+  };
+}
+
+interface SentRequest {
+  body?: unknown;
+  headers: Record<string, string>;
+}
+
+const clientConfig = (
+  { region, endpoint, path_style, credentials }: S3Settings,
+  { connect, idle }: S3Timeouts,
+): S3ClientConfig => ({
+  region,
+  ...(endpoint !== undefined && { endpoint }),
+  forcePathStyle: path_style,
+  ...(credentials && {
+    credentials: {
+      accessKeyId: credentials.id,
+      secretAccessKey: credentials.secret,
+      ...(credentials.session !== undefined && { sessionToken: credentials.session }),
+    },
+  }),
+  maxAttempts: TRIES,
+  // Other services than Amazon's know no other checksums than that of the signature.
+  requestChecksumCalculation: 'WHEN_REQUIRED',
+  responseChecksumValidation: 'WHEN_REQUIRED',
+  requestHandler: {
+    connectionTimeout: connect,
+    socketTimeout: idle,
+    httpAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
+    httpsAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
+  },
+});
+
+/** What the service answered, or why there was no answer. */
+export interface S3Fault {
+  name: string;
+  message: string;
+  /** Status of the answer. */
+  status: number | undefined;
+  /** Of an answer that the bucket is in another region: which. */
+  region: string | undefined;
+}
+
+export function faultOf(error: unknown): S3Fault {
+  const { name, code, message, $metadata, $response } = error as Partial<Thrown>;
+  const is_named = code === undefined && name !== undefined && name !== 'Error';
+  return {
+    name: is_named ? name : (code ?? 'no answer'),
+    message: message ?? String(error),
+    status: $metadata?.httpStatusCode,
+    region: $response?.headers?.['x-amz-bucket-region'],
+  };
+}
+
+interface Thrown {
+  name: string;
+  code: string;
+  message: string;
+  $metadata: { httpStatusCode?: number };
+  $response: { headers?: Record<string, string> };
+}
+
+/** Whether the answer is that there is no such object; a missing bucket is another fault. */
+export function isMissing(error: unknown): boolean {
+  const { name } = faultOf(error);
+  return name === 'NoSuchKey' || name === 'NotFound';
+}
+
+export function unavailable(error: unknown): StorageUnavailable {
+  if (error instanceof StorageUnavailable) return error;
+  const { name, message, status } = faultOf(error);
+  const answer = status === undefined ? name : `${status} ${name}`;
+  return new StorageUnavailable(`the bucket cannot be used (${answer}): ${message}`);
+}
+
+export function rethrow(error: unknown): never {
+  throw unavailable(error);
+}

@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import { open, type FileHandle } from 'node:fs/promises';
+import type { CompletedPart } from '@aws-sdk/client-s3';
+import { PartMemory } from './part-memory';
+import { faultOf, rethrow, type Bucket } from './s3-bucket';
+
+/** A larger file is sent in parts of this size: so much of it is in memory. */
+const PART_BYTES = 8_388_608;
+const MAX_PARTS = 10_000;
+/** Over all uploads of the process: eight parts, or one of a file of more than 80 GB. */
+const MEMORY_BYTES = 67_108_864;
+const memory = new PartMemory(MEMORY_BYTES);
+/** So much is read and digested at a time, so that requests are answered in between. */
+const PIECE_BYTES = 262_144;
+
+/** Stores a file as an object: whole, or not at all. Throws StorageUnavailable. */
+export async function writeObject(bucket: Bucket, file: string, name: string): Promise<void> {
+  const handle = await open(file);
+  try {
+    const { size } = await handle.stat();
+    const part_bytes = Math.max(PART_BYTES, Math.ceil(size / MAX_PARTS));
+    const used = Math.min(size, part_bytes, MEMORY_BYTES);
+    const source = { handle, size, part_bytes };
+    const write = size <= PART_BYTES ? writeAtOnce : writeInParts;
+    await memory.with(used, bucket.timeouts.transfer, () => write(bucket, source, name));
+  } finally {
+    await handle.close();
+  }
+}
+
+interface Source {
+  handle: FileHandle;
+  size: number;
+  part_bytes: number;
+}
+
+async function writeAtOnce(bucket: Bucket, { handle, size }: Source, name: string): Promise<void> {
+  const Body = await readPart(bucket, handle, { into: Buffer.allocUnsafe(size), at: 0 });
+  await bucket.need(
+    (s3, options) => s3.putObject({ ...bucket.at(name), Body, ContentLength: size }, options),
+    bucket.timeouts.transfer,
+  );
+}
+
+async function writeInParts(bucket: Bucket, source: Source, name: string): Promise<void> {
+  const object = bucket.at(name);
+  const { UploadId } = await bucket.need((s3, options) =>
+    s3.createMultipartUpload(object, options),
+  );
+  const upload = { ...object, UploadId };
+  try {
+    const Parts = await writeParts(bucket, source, upload);
+    await complete(bucket, { upload, Parts, size: source.size });
+  } catch (error) {
+    // Parts that stay all the same are deleted by a rule of the bucket (docs/operations.md).
+    await bucket.ask((s3, options) => s3.abortMultipartUpload(upload, options)).catch(() => {});
+    throw error;
+  }
+}
+
+interface Upload {
+  Bucket: string;
+  Key: string;
+  UploadId: string | undefined;
+}
+
+async function writeParts(
+  bucket: Bucket,
+  { handle, size, part_bytes }: Source,
+  upload: Upload,
+): Promise<CompletedPart[]> {
+  const buffer = Buffer.allocUnsafe(part_bytes);
+  const parts: CompletedPart[] = [];
+  for (let at = 0; at < size; at += part_bytes) {
+    const into = buffer.subarray(0, Math.min(part_bytes, size - at));
+    const Body = await readPart(bucket, handle, { into, at });
+    const part = { PartNumber: parts.length + 1, ContentLength: Body.length };
+    const { ETag } = await bucket.need(
+      (s3, options) => s3.uploadPart({ ...upload, ...part, Body }, options),
+      bucket.timeouts.transfer,
+    );
+    parts.push({ PartNumber: part.PartNumber, ETag });
+  }
+  return parts;
+}
+
+/** Joins the parts. When the answer was lost, the next try is told that there is no such upload. */
+async function complete(
+  bucket: Bucket,
+  { upload, Parts, size }: { upload: Upload; Parts: CompletedPart[]; size: number },
+): Promise<void> {
+  const { Bucket, Key } = upload;
+  try {
+    await bucket.ask(
+      (s3, options) =>
+        s3.completeMultipartUpload({ ...upload, MultipartUpload: { Parts } }, options),
+      bucket.timeouts.transfer,
+    );
+  } catch (error) {
+    if (faultOf(error).name !== 'NoSuchUpload') rethrow(error);
+    const found = await bucket.need((s3, options) => s3.headObject({ Bucket, Key }, options));
+    if (found.ContentLength !== size) rethrow(error);
+  }
+}
+
+/** Reads a part of a file, with its digest, which the service compares with what arrives. */
+async function readPart(
+  bucket: Bucket,
+  handle: FileHandle,
+  { into, at }: { into: Buffer; at: number },
+): Promise<Uint8Array> {
+  const hash = createHash('sha256');
+  for (let done = 0; done < into.length;) {
+    const length = Math.min(PIECE_BYTES, into.length - done);
+    const { bytesRead } = await handle.read(into, done, length, at + done);
+    if (bytesRead === 0) throw new Error('the file became shorter while it was stored');
+    hash.update(into.subarray(done, done + bytesRead));
+    done += bytesRead;
+  }
+  return bucket.withDigest(into, hash.digest('hex'));
+}
