@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { bool, cleanEnv, makeValidator, port, str } from 'envalid';
 import type { CarrierName } from './carriers/carrier';
+import { parseHostList } from './db/host-list';
 import { parseMailbox } from './mail/address';
 import { StartError } from './start-error';
 
@@ -71,11 +72,7 @@ export class ConfigError extends StartError {
 }
 
 const databaseUrl = makeValidator<string>((input) => {
-  if (!/^postgres(ql)?:\/\/.+/.test(input) || !URL.canParse(input))
-    throw new Error(
-      'must be a URL such as postgresql://user:password@host:5432/name; ' +
-        'in user and password, write / ? # @ : and % as %2F %3F %23 %40 %3A and %25',
-    );
+  parseHostList(input);
   return input;
 });
 const hostName = makeValidator<string>((input) => {

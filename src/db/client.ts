@@ -1,7 +1,8 @@
 import { Pool } from 'pg';
 import type { PrismaClient } from '../generated/prisma/client';
 import { lowerPriority } from './lower-priority';
-import { CountingClient, endFullConnections } from './prepared-plans';
+import { inPool, watchHosts } from './hosts-client';
+import { CountingClient, endSpentConnections } from './prepared-plans';
 import { openPrisma, TransactionPool } from './prisma-client';
 import { sqlOn, type Sql } from './sql';
 import type { BoundStatement } from './statement';
@@ -86,16 +87,20 @@ export function openDatabase(
   for (const each of Object.values(pools)) {
     // An idle connection that breaks must not end the process; the next use opens a new one.
     each.on('error', onIdleError);
-    endFullConnections(each);
+    endSpentConnections(each);
     if (in_background || each === pools.bulk) lowerPriority(each);
   }
   const prisma = openPrisma(pools.pool, timeout_ms);
+  const closing = new AbortController();
+  const watching = watchHosts(url, closing.signal);
   return {
     url,
     ...pools,
     prisma,
     sql: sqlOn((bound) => pools[poolFor(bound)]),
     close: async () => {
+      closing.abort();
+      await watching;
       await prisma.$disconnect();
       await Promise.all(Object.values(pools).map((each) => each.end()));
     },
@@ -107,7 +112,7 @@ function openPools(url: string, pool_size: number, timeout_ms: number) {
     connectionString: url,
     connectionTimeoutMillis: connectionTimeout(timeout_ms),
     keepAlive: true,
-    Client: CountingClient,
+    Client: inPool(CountingClient),
   };
   const usual = {
     ...common,

@@ -1,7 +1,8 @@
-import { userInfo } from 'node:os';
 import { StartError } from '../start-error';
+import { parseHostList, placeOf } from './host-list';
+import { NoHost, type HostError } from './hosts';
 
-interface ConnectionError extends Error {
+interface ConnectionError extends HostError {
   code?: string;
   /** Of an attempt on several addresses of a host: one error for each. */
   errors?: ConnectionError[];
@@ -35,40 +36,23 @@ const FAULTS: Record<string, (target: Target) => string> = {
 
 /** Names a database for people, without its password. */
 export function databaseName(url: string): string {
-  const { user, host, database } = targetOf(url);
-  return `"${database}" at ${host}, as the user "${user}"`;
+  const { hosts, user, database } = parseHostList(url);
+  return `"${database}" at ${hosts.map(placeOf).join(', ')}, as the user "${user}"`;
 }
 
 /** The reason why DATABASE_URL cannot be used; any other error is returned unchanged. */
 export function connectionFault(url: string | undefined, error: unknown): unknown {
   if (url === undefined) return error;
-  const { message, code: own, errors } = error as ConnectionError;
+  const { message, code: own, errors, place } = error as ConnectionError;
   const code =
     (own ?? errors?.[0]?.code ?? '') ||
     (/timeout expired|connection timeout/.test(message) ? 'ETIMEDOUT' : '');
-  const target = targetOf(url);
+  const { hosts, user, database } = parseHostList(url);
+  const host = place ?? placeOf(hosts[0]!);
+  if (error instanceof NoHost) return new StartError(`DATABASE_URL: ${message} (${code}).`);
   const fault = FAULTS[code];
-  if (fault) return new StartError(`DATABASE_URL: ${fault(target)} (${code}).`);
+  if (fault) return new StartError(`DATABASE_URL: ${fault({ host, user, database })} (${code}).`);
   // Class 28: the server refuses the user, for one of many reasons that it names itself.
   if (!code.startsWith('28')) return error;
-  return new StartError(`DATABASE_URL: ${target.host} refuses the user: ${message} (${code}).`);
-}
-
-function targetOf(url: string): Target {
-  const { hostname, port, username, pathname, searchParams } = new URL(url);
-  const socket = searchParams.get('host') ?? decoded(hostname);
-  const user = decoded(username) || userInfo().username;
-  return {
-    user,
-    host: socket.startsWith('/') ? socket : `${socket || 'localhost'}:${port || 5432}`,
-    database: decoded(pathname.slice(1)) || user,
-  };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return new StartError(`DATABASE_URL: ${host} refuses the user: ${message} (${code}).`);
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Pool } from 'pg';
 import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
+import { HostsClient, inPool } from './hosts-client';
 
 interface Schema {
   path: string;
@@ -115,7 +116,7 @@ export async function withSchemaEngine<T>(
 ): Promise<T> {
   const { SchemaEngine: Engine } = await (loaded ??= load());
   // A pool of our own, because the engine never closes the one it would open.
-  const pool = new Pool({ connectionString });
+  const pool = new Pool({ connectionString, Client: inPool(HostsClient) });
   const scripts = new WholeScripts(pool, complete);
   try {
     const adapter = bindMigrationAwareSqlAdapterFactory(scripts);
