@@ -69,7 +69,8 @@ export class Hosts {
 
   private async search(): Promise<Host> {
     const { hosts, target } = this.list;
-    const found = hosts.map((host) => this.ask(host));
+    const over = new AbortController();
+    const found = hosts.map((host) => this.ask(host, over.signal));
     try {
       const good = await (
         target === 'any' || target === 'prefer-standby'
@@ -83,6 +84,8 @@ export class Hosts {
     } catch (error) {
       this.failed = { at: Date.now(), error };
       throw error;
+    } finally {
+      over.abort();
     }
   }
 
@@ -91,10 +94,11 @@ export class Hosts {
     for (const [connection, host] of this.open) if (host !== good) connection.destroy();
   }
 
-  private async ask(host: Host): Promise<Asked> {
+  private async ask(host: Host, over: AbortSignal): Promise<Asked> {
     const { connectionString, target } = this.list;
     const client = new Client({ connectionString, connectionTimeoutMillis: this.timeout_ms });
     client.on('error', () => undefined);
+    over.addEventListener('abort', () => client.connection.stream.destroy());
     Object.assign(client, host);
     const role = roleOf(client);
     try {
@@ -144,12 +148,16 @@ const wanted = async (asking: Promise<Asked>): Promise<Asked> => {
 
 /** The first in the order of the list that answers; of standbys, where these are preferred. */
 async function firstInOrder(asking: readonly Promise<Asked>[], target: Target): Promise<Asked> {
-  const all = await Promise.allSettled(asking);
-  const answered = all.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-  const found =
-    (target === 'prefer-standby' && answered.find(({ is_standby }) => is_standby)) || answered[0];
-  if (found) return found;
-  throw new AggregateError(all.map((each) => (each as PromiseRejectedResult).reason as unknown));
+  const answered: Asked[] = [];
+  const errors: unknown[] = [];
+  const all = asking.map((each) => each.catch((error: unknown) => void errors.push(error)));
+  for (const each of all) {
+    const asked = await each;
+    if (asked && (target === 'any' || asked.is_standby)) return asked;
+    if (asked) answered.push(asked);
+  }
+  if (answered[0]) return answered[0];
+  throw new AggregateError(errors);
 }
 
 /** What a server says of itself. */

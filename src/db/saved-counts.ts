@@ -27,10 +27,10 @@ export async function savedCount(
   await counts.recall(key, async () => {
     // Without it, as in a database that cannot be written, the count is made again.
     const [found] = await db.sql(LOAD_COUNT, { key: digest }).catch(() => []);
-    return found && (JSON.parse(found.counted) as SavedCount);
+    return found && { ...(JSON.parse(found.counted) as SavedCount), run: found.run };
   });
-  const save = (counted: SavedCount) =>
-    db.sql(SAVE_COUNT, { key: digest, counted: JSON.stringify(counted) });
+  const save = ({ run, ...counted }: SavedCount) =>
+    db.sql(SAVE_COUNT, { key: digest, counted: JSON.stringify(counted), run: run! });
   const count = counts.of(projection, conditions, key);
   return {
     ...count,

@@ -1631,6 +1631,7 @@ export interface SqlTypes {
     };
     row: {
       counted: string;
+      run: string;
     };
   };
   'db.lock_buyers_by_user_id': {
@@ -1665,6 +1666,7 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       key: string | null;
       counted: string | object | null;
+      run: string | null;
     };
     row: object;
   };
@@ -3646,6 +3648,7 @@ export interface SqlTypes {
     };
     row: {
       changes: string;
+      run: string;
       snapshot: string;
       own_xid: string | null;
       caps: unknown;
