@@ -14,6 +14,8 @@ export interface Config {
   host: string;
   /** PostgreSQL to use; absent: the server runs its own. */
   database_url: string | undefined;
+  /** A standby that requests with `stale_ok` read from; absent: they read from the primary. */
+  database_read_url: string | undefined;
   /** Folder of the server's own files: its database and its key pepper. */
   data_dir: string;
   log_level: string;
@@ -136,6 +138,7 @@ const VARIABLES = {
   PORT: port({ default: 3000 }),
   HOST: hostName({ default: '127.0.0.1' }),
   DATABASE_URL: databaseUrl({ default: undefined }),
+  DATABASE_READ_URL: databaseUrl({ default: undefined }),
   DATA_DIR: str({ default: '.data' }),
   LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
   METRICS_TOKEN: metricsToken({ default: undefined }),
@@ -179,6 +182,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     port: values.PORT,
     host: values.HOST,
     database_url: values.DATABASE_URL,
+    database_read_url: values.DATABASE_READ_URL,
     data_dir: values.DATA_DIR,
     log_level: values.LOG_LEVEL,
     metrics_token: values.METRICS_TOKEN,

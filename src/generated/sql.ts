@@ -1652,6 +1652,13 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'db.replayed': {
+    params: object;
+    row: {
+      place: string;
+      cluster: string;
+    };
+  };
   'db.return_unused_rate_limit': {
     params: {
       company_ids: readonly (number | string | bigint)[] | string | null;
@@ -1683,6 +1690,13 @@ export interface SqlTypes {
       used: number;
       window: string;
       seconds_left: number;
+    };
+  };
+  'db.written': {
+    params: object;
+    row: {
+      place: string;
+      cluster: string;
     };
   };
   'http.check_database': {

@@ -15,6 +15,7 @@ import type { RateLimits } from './rate-limits';
 import { requireSmallBody, type BodyReader } from './read-body';
 import { readCall } from './read-call';
 import { sendJson, sendReply } from './send-reply';
+import { DATA_AGE, type StaleReads } from './stale-reads';
 import { unchangedReply } from './stored-fields';
 import { digestOf, isMultipart, type Upload, type Uploader } from './upload';
 import type { ValidQueries } from './valid-queries';
@@ -30,6 +31,8 @@ export interface Pipeline {
   validate: Validator;
   queries: ValidQueries;
   tenants: TenantDatabases;
+  /** Databases of requests that take older data. */
+  stale: StaleReads;
   idempotency: Idempotency;
   changes: ChangeLog;
 }
@@ -157,7 +160,11 @@ interface Run {
 /** Runs the handler with its entry in the change log, and replies. */
 async function runAndReply(request: Run, pipeline: Pipeline): Promise<void> {
   const { operation, handler, req, res, call } = request;
-  if (isPlainRead(operation)) return sendReply(req, res, operation.status, await handler(call));
+  if (isPlainRead(operation)) {
+    const reply = await handler(call);
+    if (call.db.stale) res.set(DATA_AGE, String(call.db.stale.age_seconds()));
+    return sendReply(req, res, operation.status, reply);
+  }
   const { params, body, caller, owner, ip } = call;
   const ids = { request_id: req.id, client_request_id: req.client_id ?? null };
   const write = { operation, caller, owner, params, body, ...ids, ip };

@@ -46,6 +46,7 @@ export async function openInstallation(
       deps.mailer.close();
       await deps.request.close();
       await deps.limits.close();
+      await deps.standby?.close();
       await deps.database.close();
       await database.stop();
     };
