@@ -135,7 +135,9 @@ describe('with a standby', () => {
         const calls = await ask('calls', { stale_ok: true, offer_id: call.body.offer_id });
         expect([calls.body.metadata.total_count, calls.age! > 0]).toEqual([0, true]);
       }
-      expect((await ask('calls', { offer_id: call.body.offer_id })).body.metadata.total_count).toBe(1);
+      expect((await ask('calls', { offer_id: call.body.offer_id })).body.metadata.total_count).toBe(
+        1,
+      );
     });
   });
 
