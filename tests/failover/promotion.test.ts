@@ -93,6 +93,17 @@ const firstSuccess = (
     ),
   );
 
+/** Examines what is left, and ends it. */
+async function examineAndEnd(found: Awaited<ReturnType<typeof failover>>): Promise<void> {
+  found.cleanUp();
+  try {
+    await examine(found);
+  } finally {
+    await found.pair.close();
+    await found.receiver.close();
+  }
+}
+
 async function examine({
   pair,
   receiver,
@@ -156,9 +167,7 @@ longTest(
       },
       before: 60,
     });
-    await examine(found);
-    await found.pair.close();
-    await found.receiver.close();
+    await examineAndEnd(found);
   },
 );
 
@@ -167,8 +176,5 @@ longTest('the primary stops answering without a word: requests go on all the sam
     die: ({ primary }) => freezeServer(primary),
     before: 20,
   });
-  found.cleanUp();
-  await examine(found);
-  await found.pair.close();
-  await found.receiver.close();
+  await examineAndEnd(found);
 });
