@@ -22,6 +22,7 @@ import { createMetrics } from './http/metrics';
 import { otherPaths } from './http/other-paths';
 import { readQuery } from './http/parameters';
 import { bodyReader } from './http/read-body';
+import { staleReads } from './http/stale-reads';
 import { uploader } from './http/upload';
 import { ValidQueries } from './http/valid-queries';
 import { validator } from './http/validate';
@@ -77,6 +78,7 @@ const pipelineOf = (app: Express, deps: Deps, timeouts: BodyTimeouts): Pipeline 
   validate: validator(app),
   queries: new ValidQueries(),
   tenants: deps.tenants,
+  stale: staleReads(deps.database, deps.standby),
   idempotency: idempotency(deps),
   changes: changeLog(deps.clock),
 });

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { bool, cleanEnv, makeValidator, port, str } from 'envalid';
 import type { CarrierName } from './carriers/carrier';
+import { parseHostList } from './db/host-list';
 import { namesDatabase } from './db/session-settings';
 import { parseMailbox } from './mail/address';
 import { StartError } from './start-error';
@@ -19,6 +20,8 @@ export interface Config {
   database_url: string | undefined;
   /** PostgreSQL itself, where database_url is that of a pooler such as PgBouncer. */
   database_direct_url: string | undefined;
+  /** A standby that requests with `stale_ok` read from; absent: they read from the primary. */
+  database_read_url: string | undefined;
   /** Folder of the server's own files: its database and its key pepper. */
   data_dir: string;
   log_level: string;
@@ -79,11 +82,7 @@ export class ConfigError extends StartError {
 }
 
 const databaseUrl = makeValidator<string>((input) => {
-  if (!/^postgres(ql)?:\/\/.+/.test(input) || !URL.canParse(input))
-    throw new Error(
-      'must be a URL such as postgresql://user:password@host:5432/name; ' +
-        'in user and password, write / ? # @ : and % as %2F %3F %23 %40 %3A and %25',
-    );
+  parseHostList(input);
   return input;
 });
 const hostName = makeValidator<string>((input) => {
@@ -148,6 +147,7 @@ const VARIABLES = {
   HOST: hostName({ default: '127.0.0.1' }),
   DATABASE_URL: databaseUrl({ default: undefined }),
   DATABASE_DIRECT_URL: databaseUrl({ default: undefined }),
+  DATABASE_READ_URL: databaseUrl({ default: undefined }),
   DATA_DIR: str({ default: '.data' }),
   LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
   METRICS_TOKEN: metricsToken({ default: undefined }),
@@ -198,6 +198,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     host: values.HOST,
     database_url: values.DATABASE_URL,
     database_direct_url: values.DATABASE_DIRECT_URL,
+    database_read_url: values.DATABASE_READ_URL,
     data_dir: values.DATA_DIR,
     log_level: values.LOG_LEVEL,
     metrics_token: values.METRICS_TOKEN,

@@ -2,11 +2,12 @@ import type { Logger } from 'pino';
 import { openCarrier } from './carriers';
 import type { Carrier } from './carriers/carrier';
 import type { Config } from './config';
-import { openDatabase, type Database } from './db/client';
+import { openDatabase, type Database, type DatabaseOptions } from './db/client';
 import { openRateLimitCounter } from './db/rate-limit-counter';
 import { openAgentStreams, type AgentStreams } from './agents/streams';
 import { oneDatabase } from './db/directory';
 import { sqlOn } from './db/sql';
+import { openStandby, type Standby } from './db/standby';
 import { tenants, type TenantDatabases } from './db/tenant';
 import { authenticator, type Authenticator } from './http/auth/authenticator';
 import { rateLimits, type RateLimits } from './http/rate-limits';
@@ -23,6 +24,8 @@ import { folderFault } from './start-error';
 export interface Deps {
   config: Config;
   database: Database;
+  /** The standby of DATABASE_READ_URL, if that is set. */
+  standby: Standby | undefined;
   tenants: TenantDatabases;
   authenticator: Authenticator;
   limits: RateLimits;
@@ -62,17 +65,19 @@ export function createDeps({
   ...edges
 }: DepsOptions): Deps {
   if (pepper === undefined) throw new Error('a pepper is needed');
-  const database = openDatabase(database_url, {
+  const options: DatabaseOptions = {
     pool_size: config.pool_size,
     timeout_seconds: config.database_timeout_seconds,
     direct_url: config.database_direct_url,
     in_background: edges.in_background ?? false,
     onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
-  });
+  };
+  const database = openDatabase(database_url, options);
   const directory = oneDatabase(sqlOn(database.credentials));
   return {
     config,
     database,
+    standby: standbyOf({ config, database, log }, options),
     tenants: tenants(database, directory),
     authenticator: authenticator({
       directory,
@@ -107,6 +112,22 @@ export const storageSettings = (config: Config): StorageSettings => ({
   reserve_bytes: config.storage_reserve_bytes,
   s3: config.s3,
 });
+
+/** Only requests read from it. */
+function standbyOf(
+  { config, database, log }: Pick<Deps, 'config' | 'database' | 'log'>,
+  options: DatabaseOptions,
+): Standby | undefined {
+  if (!config.database_read_url || options.in_background) return undefined;
+  return openStandby(config.database_read_url, {
+    ...options,
+    primary: database,
+    onChange: (reason) => {
+      if (reason === undefined) log.info('requests with stale_ok read from the standby');
+      else log.warn({ reason }, 'requests with stale_ok read from the primary');
+    },
+  });
+}
 
 /** Throws StartError for a folder in which this user may not write. */
 export function storageOf(config: Config): Storage {

@@ -1,7 +1,8 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { ConfigError, loadConfig, type Config } from '../config';
+import { HostsClient } from '../db/hosts-client';
 import { OtherVersion, pendingMigrations } from '../db/migrate';
 import { sqlOn, type Sql } from '../db/sql';
 import { checkAddress } from '../installation/listen';
@@ -92,7 +93,7 @@ async function databases(config: Config): Promise<Finding[]> {
   let client: Client | undefined;
   try {
     server = await openDatabaseServer(config, { existing: true });
-    client = new Client({
+    client = new HostsClient({
       connectionString: server.session_url,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     });

@@ -1,7 +1,8 @@
 import { Pool } from 'pg';
 import type { PrismaClient } from '../generated/prisma/client';
 import { lowerPriority } from './lower-priority';
-import { CountingClient, endFullConnections } from './prepared-plans';
+import { inPool, watchHosts } from './hosts-client';
+import { CountingClient, endSpentConnections } from './prepared-plans';
 import { openPrisma, TransactionPool } from './prisma-client';
 import { longSession, pooledSession, pooledSettings, type Pooled } from './session-settings';
 import { sqlOn, type Sql } from './sql';
@@ -88,10 +89,12 @@ export function openDatabase(
   for (const each of Object.values(pools)) {
     // An idle connection that breaks must not end the process; the next use opens a new one.
     each.on('error', onIdleError);
-    endFullConnections(each);
+    endSpentConnections(each);
     if (in_background || each === pools.bulk) lowerPriority(each);
   }
   const prisma = openPrisma(pools.pool, timeout_ms);
+  const closing = new AbortController();
+  const watching = watchHosts(url, closing.signal);
   return {
     url,
     session_url: direct_url ?? url,
@@ -99,6 +102,8 @@ export function openDatabase(
     prisma,
     sql: sqlOn((bound) => pools[poolFor(bound)]),
     close: async () => {
+      closing.abort();
+      await watching;
       await prisma.$disconnect();
       await Promise.all(Object.values(pools).map((each) => each.end()));
     },
@@ -117,7 +122,7 @@ function openPools({ pool_size, timeout_ms, ...servers }: PoolOptions) {
   const common = {
     connectionTimeoutMillis: connectionTimeout(timeout_ms),
     keepAlive: true,
-    Client: CountingClient,
+    Client: inPool(CountingClient),
   };
   const max = Math.ceil(pool_size / 2);
   const of = (name: Pooled, idleTimeoutMillis = 60_000) => ({

@@ -1,7 +1,8 @@
-import { userInfo } from 'node:os';
 import { StartError } from '../start-error';
+import { parseHostList, placeOf } from './host-list';
+import { NoHost, type HostError } from './hosts';
 
-interface ConnectionError extends Error {
+interface ConnectionError extends HostError {
   code?: string;
   /** Of an attempt on several addresses of a host: one error for each. */
   errors?: ConnectionError[];
@@ -35,12 +36,12 @@ const FAULTS: Record<string, (target: Target) => string> = {
 
 /** Names a database for people, without its password. */
 export function databaseName(url: string): string {
-  const { user, host, database } = targetOf(url);
-  return `"${database}" at ${host}, as the user "${user}"`;
+  const { hosts, user, database } = parseHostList(url);
+  return `"${database}" at ${hosts.map(placeOf).join(', ')}, as the user "${user}"`;
 }
 
 /** Names the server of a URL. */
-export const serverName = (url: string): string => targetOf(url).host;
+export const serverName = (url: string): string => parseHostList(url).hosts.map(placeOf).join(', ');
 
 /**
  * The reason why the URL of a variable cannot be used; any other error is returned unchanged.
@@ -51,33 +52,16 @@ export function connectionFault(
   variable = 'DATABASE_URL',
 ): unknown {
   if (url === undefined) return error;
-  const { message, code: own, errors } = error as ConnectionError;
+  const { message, code: own, errors, place } = error as ConnectionError;
   const code =
     (own ?? errors?.[0]?.code ?? '') ||
     (/timeout expired|connection timeout/.test(message) ? 'ETIMEDOUT' : '');
-  const target = targetOf(url);
+  const { hosts, user, database } = parseHostList(url);
+  const host = place ?? placeOf(hosts[0]!);
+  if (error instanceof NoHost) return new StartError(`${variable}: ${message} (${code}).`);
   const fault = FAULTS[code];
-  if (fault) return new StartError(`${variable}: ${fault(target)} (${code}).`);
+  if (fault) return new StartError(`${variable}: ${fault({ host, user, database })} (${code}).`);
   // Class 28: the server refuses the user, for one of many reasons that it names itself.
   if (!code.startsWith('28')) return error;
-  return new StartError(`${variable}: ${target.host} refuses the user: ${message} (${code}).`);
-}
-
-function targetOf(url: string): Target {
-  const { hostname, port, username, pathname, searchParams } = new URL(url);
-  const socket = searchParams.get('host') ?? decoded(hostname);
-  const user = decoded(username) || userInfo().username;
-  return {
-    user,
-    host: socket.startsWith('/') ? socket : `${socket || 'localhost'}:${port || 5432}`,
-    database: decoded(pathname.slice(1)) || user,
-  };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return new StartError(`${variable}: ${host} refuses the user: ${message} (${code}).`);
 }

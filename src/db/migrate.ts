@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { StartError } from '../start-error';
+import { HostsClient } from './hosts-client';
 import { withSchemaEngine, type MigrationsList } from './schema-engine';
 
 export const PRISMA_FOLDER = join(__dirname, '../../prisma');
@@ -97,7 +98,7 @@ async function alone<T>(
   connectionString: string,
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
-  const client = new Client({
+  const client = new HostsClient({
     connectionString,
     options: '-c timezone=UTC',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,

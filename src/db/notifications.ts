@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { Client } from 'pg';
+import { HostsClient } from './hosts-client';
 
 /** Wakes a loop that sleeps between two looks for work. */
 export interface Bell {
@@ -54,7 +54,7 @@ export async function listen(options: Listening): Promise<void> {
 
 /** Listens until the connection breaks. */
 async function listenOnce({ url, channel, heard, listening, stopping }: Listening): Promise<void> {
-  const client = new Client({
+  const client = new HostsClient({
     connectionString: url,
     keepAlive: true,
     connectionTimeoutMillis: 3_000,

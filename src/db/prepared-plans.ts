@@ -1,11 +1,12 @@
-import { Client, type Pool, type PoolClient, type QueryConfig } from 'pg';
+import type { Pool, PoolClient, QueryConfig } from 'pg';
+import { HostsClient } from './hosts-client';
 import { isComposed } from './statement';
 
 /** Composed statements that a connection prepares before another one takes its place. */
 const MAX_COMPOSED = 800;
 
 /** A connection that knows how many composed statements it has prepared. */
-export class CountingClient extends Client {
+export class CountingClient extends HostsClient {
   readonly composed = new Set<string>();
 
   override query(...args: unknown[]): never {
@@ -15,11 +16,14 @@ export class CountingClient extends Client {
   }
 }
 
-/** Plans take memory until a connection ends: one that has too many is not used again. */
-export function endFullConnections(pool: Pool): void {
+/**
+ * Plans take memory until a connection ends: one that has too many is not used again. Nor is one
+ * whose server takes no writes any more.
+ */
+export function endSpentConnections(pool: Pool): void {
   pool.on('release', (_error, released: PoolClient) => {
     const connection = released as unknown as CountingClient;
     // The pool drops a connection that is ending.
-    if (connection.composed.size > MAX_COMPOSED) void connection.end();
+    if (connection.composed.size > MAX_COMPOSED || connection.is_read_only) void connection.end();
   });
 }

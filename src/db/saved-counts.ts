@@ -15,22 +15,23 @@ interface Counted {
 
 /** A count that is remembered in part, by this process or by an earlier one. */
 export async function savedCount(
-  db: Pick<Db, 'key' | 'sql'>,
+  db: Pick<Db, 'key' | 'sql' | 'stale'>,
   projection: Projection,
   { conditions, values }: Counted,
   counts = settledCounts,
 ): Promise<SettledCount> {
   const what = JSON.stringify([CHUNK, projection.plural, conditions, values]);
   const key = `${db.key} ${what}`;
-  if (isOfTime(values)) return counts.of(projection, conditions, key);
+  // A standby can neither save a count nor note that one was used.
+  if (isOfTime(values) || db.stale) return counts.of(projection, conditions, key);
   const digest = createHash('sha256').update(what).digest('base64');
   await counts.recall(key, async () => {
     // Without it, as in a database that cannot be written, the count is made again.
     const [found] = await db.sql(LOAD_COUNT, { key: digest }).catch(() => []);
-    return found && (JSON.parse(found.counted) as SavedCount);
+    return found && { ...(JSON.parse(found.counted) as SavedCount), run: found.run };
   });
-  const save = (counted: SavedCount) =>
-    db.sql(SAVE_COUNT, { key: digest, counted: JSON.stringify(counted) });
+  const save = ({ run, ...counted }: SavedCount) =>
+    db.sql(SAVE_COUNT, { key: digest, counted: JSON.stringify(counted), run: run! });
   const count = counts.of(projection, conditions, key);
   return {
     ...count,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Pool } from 'pg';
 import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
+import { HostsClient, inPool } from './hosts-client';
 
 interface Schema {
   path: string;
@@ -116,7 +117,7 @@ export async function withSchemaEngine<T>(
 ): Promise<T> {
   const { SchemaEngine: Engine } = await (loaded ??= load());
   // A pool of our own, because the engine never closes the one it would open.
-  const pool = new Pool({ connectionString });
+  const pool = new Pool({ connectionString, Client: inPool(HostsClient) });
   const { rows } = await pool.query<{ name: string }>('SELECT current_schema() AS name');
   const scripts = new WholeScripts(pool, complete, rows[0]!.name);
   try {

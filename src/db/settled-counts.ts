@@ -1,15 +1,19 @@
 import type { Projection } from './projection';
+import { SERVER_RUN } from './server-run';
 
 // Exact counts of filtered rows that do not read all of these rows each time. Ids are divided into
 // chunks. A row is settled some minutes after its creation: whatever writes a settled row in a way
 // that a filter can see records the chunk of the row, with its transaction, in `call_changes` (a
 // trigger, prisma/functions.sql). So a count of a chunk that a process has made stays right until
 //
-// - a transaction that was not visible to that count has recorded the chunk, or
+// - a transaction that was not visible to that count has recorded the chunk,
 // - a row of the chunk appears that was created after the time before which all had settled: its
 //   transaction was still open then.
 //
-// Both are asked in the statement that counts, of the same snapshot as the page: such chunks are
+// - the server restarted, or a standby took its place: ids of transactions begin again
+//   (server-run.ts).
+//
+// The first two are asked in the statement that counts, of the same snapshot as the page: such chunks are
 // counted again, and so are the rows that are not settled. Writing a call that has just begun
 // costs nothing of this.
 //
@@ -37,6 +41,8 @@ const BYTES_OF_CHUNK = 40;
 interface Known {
   /** The snapshot of the count: which transactions it has seen. */
   snapshot: string;
+  /** The run of the server that the snapshot is of; none where nothing is known. */
+  run: string | undefined;
   /** All rows below the id were created before this time. */
   settled_at: string;
   below: number;
@@ -60,6 +66,7 @@ interface Remembered {
 
 const NOTHING: Known = {
   snapshot: '1:1:',
+  run: undefined,
   settled_at: 'infinity',
   below: 0,
   chunks: new Map(),
@@ -69,6 +76,7 @@ const NOTHING: Known = {
 /** What the statement answers: `chunks` are those counted now, with the number of their rows. */
 interface Answer {
   snapshot: string;
+  run: string;
   settled_at: string;
   below: number;
   chunks: [chunk: number, n: number][];
@@ -81,9 +89,12 @@ export interface SettledCount {
   /** SQL of the answer as text, in place of the number. */
   sql: string;
   values: Record<string, string | number>;
-  /** The number, of the statement's answer. */
+  /** The number, of the statement's answer. Throws OutdatedCount where it cannot be told. */
   read(answer: string): number;
 }
+
+/** What was remembered is of another run of the server, and is forgotten: count again. */
+export class OutdatedCount extends Error {}
 
 /** The counts that a process remembers; the one used last is at the end. */
 export class SettledCounts {
@@ -103,7 +114,12 @@ export class SettledCounts {
       sql: answerSql(projection, conditions),
       values: { count_snapshot: snapshot, count_settled_at: settled_at, count_below: below },
       read: (answer) => {
-        const { next, total } = advance(known, JSON.parse(answer) as Answer);
+        const found = JSON.parse(answer) as Answer;
+        if (known.run !== undefined && known.run !== found.run) {
+          this.drop(key);
+          throw new OutdatedCount();
+        }
+        const { next, total } = advance(known, found);
         const { saved_below = 0 } = this.remembered.get(key) ?? {};
         const is_repeated = this.remembered.has(key);
         this.keep(key, { known: next, saved_below, is_repeated });
@@ -128,8 +144,8 @@ export class SettledCounts {
     if (!known || !is_repeated) return undefined;
     if (known.below - saved_below! < this.saved_every * CHUNK) return undefined;
     this.keep(key, { known, saved_below: known.below, is_repeated });
-    const { snapshot, settled_at, below, chunks } = known;
-    return { snapshot, settled_at, below, chunks: [...chunks] };
+    const { snapshot, run, settled_at, below, chunks } = known;
+    return { snapshot, run, settled_at, below, chunks: [...chunks] };
   }
 
   private keep(key: string, next: Remembered): void {
@@ -165,8 +181,8 @@ function advance(known: Known, answer: Answer): { next: Known; total: number } {
   const chunks = new Map(known.chunks);
   for (const chunk of changed) chunks.delete(chunk);
   for (const [chunk, n] of answer.chunks) if (chunk * CHUNK < below) chunks.set(chunk, n);
-  const { snapshot } = answer;
-  return { next: { snapshot, settled_at, below, chunks, sum: sumOf(chunks) }, total };
+  const { snapshot, run } = answer;
+  return { next: { snapshot, run, settled_at, below, chunks, sum: sumOf(chunks) }, total };
 }
 
 const sumOf = (chunks: ReadonlyMap<number, number>): number =>
@@ -197,6 +213,7 @@ function answerSql({ plural }: Projection, conditions: readonly string[]): strin
 )
 SELECT json_build_object(
   'snapshot', pg_current_snapshot()::text,
+  'run', ${SERVER_RUN.text},
   'settled_at', now() - interval '${SETTLED_AFTER}',
   'below', least(
     (SELECT min(t.id + 0) FROM ${rows} AND t.created_at > now() - interval '${SETTLED_AFTER}'),

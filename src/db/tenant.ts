@@ -62,6 +62,8 @@ export interface Db extends RequestContext {
   afterCommit(work: () => void): void;
   /** What names the company in the whole installation (db/directory.ts). */
   readonly keys: Keys;
+  /** Present where the caller takes older data (http/stale-reads.ts): `query` and `sql` only read. */
+  readonly stale?: StaleRead | undefined;
   /** Connections for COPY. */
   readonly streams: Pool;
   /** Connections for transactions that take seconds. */
@@ -74,6 +76,15 @@ export interface Keys {
   claim(kind: KeyKind, key: string): Promise<boolean>;
   /** After what had the key is gone. */
   release(kind: KeyKind, key: string): Promise<void>;
+}
+
+/** What a request reads that takes older data. */
+export interface StaleRead {
+  /** How old what was read is at most; 0 where all of it came from the primary. */
+  age_seconds(): number;
+  /** Notes that something was read from a standby; absent where none is read. */
+  read?: () => void;
+  primary: Db;
 }
 
 /** A company's part of the database, without Prisma. */
@@ -197,7 +208,8 @@ export const statementsOn = (
   client: PoolClient,
 ): Statements => onConnection({ company_id, key: keyOf(url, company_id) }, () => client);
 
-const keyOf = (url: string, company_id: bigint): string => `${url}/${company_id}`;
+/** Names a company of a database. */
+export const keyOf = (url: string, company_id: bigint): string => `${url}/${company_id}`;
 
 const onConnection = (
   { company_id, key }: Pick<Db, 'company_id' | 'key'>,

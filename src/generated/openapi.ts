@@ -10118,6 +10118,8 @@ export interface components {
         Columns: string[];
         /** @description `false` returns the bare array, without root key and metadata. */
         Root: boolean;
+        /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+        StaleOk: boolean;
         /** @description By default `asc`. */
         OrderDir: components["schemas"]["OrderDirection"];
         BuyerSuppressionOrder: components["schemas"]["BuyerSuppressionOrder"];
@@ -10479,6 +10481,8 @@ export interface components {
         ETag: string;
         /** @description Seconds to wait before the next try. */
         RetryAfter: number;
+        /** @description With `stale_ok=true`: how old the data are at most, in seconds; 0 where they are current. */
+        DataAge: number;
         /** @description How many requests (`q`) these credentials, or this lead token, may make in a window of `w` seconds. */
         RateLimitPolicy: string;
         /** @description How many requests are left (`r`), and for how many more seconds of the window (`t`). */
@@ -10515,6 +10519,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
@@ -10533,6 +10539,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10804,6 +10811,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
@@ -10821,6 +10830,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11052,6 +11062,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
@@ -11070,6 +11082,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11301,6 +11314,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
@@ -11319,6 +11334,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11640,6 +11656,8 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
             };
@@ -11655,6 +11673,7 @@ export interface operations {
             /** @description A page of values. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11693,6 +11712,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description `buyer_suppression_grid` adds foreign keys to the record. */
                 serializer?: components["parameters"]["BuyerSuppressionSerializer"];
                 order?: components["parameters"]["BuyerSuppressionOrder"];
@@ -11708,6 +11729,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12020,6 +12042,8 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
             };
@@ -12035,6 +12059,7 @@ export interface operations {
             /** @description A page of numbers. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12073,6 +12098,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description Only files of this list, by id or uuid. */
                 buyer_suppression_id?: components["parameters"]["SuppressionFileList"];
                 /** @description Only files with this status. */
@@ -12092,6 +12119,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12321,6 +12349,8 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
             };
@@ -12336,6 +12366,7 @@ export interface operations {
             /** @description A page of rows. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12404,6 +12435,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description By default `id`. */
@@ -12422,6 +12455,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12653,6 +12687,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description By default `id`. */
@@ -12669,6 +12705,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12900,6 +12937,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
@@ -12930,6 +12969,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13020,6 +13060,8 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
             };
             header?: never;
             path?: never;
@@ -13030,6 +13072,7 @@ export interface operations {
             /** @description A page of numbers. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13221,6 +13264,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description By default `id`. */
@@ -13237,6 +13282,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13468,6 +13514,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description By default `id`. */
@@ -13486,6 +13534,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13717,6 +13766,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description By default `id`. */
@@ -13733,6 +13784,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13964,6 +14016,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description By default `id`. */
@@ -13980,6 +14034,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14211,6 +14266,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Only agents in this status, by id or uuid. */
@@ -14235,6 +14292,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14509,6 +14567,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Only records of this agent, by id or uuid. */
@@ -14526,6 +14586,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14590,6 +14651,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description `true`: only messages that reached the agent whose credentials are used. Credentials that belong to no agent are refused with 422. */
@@ -14607,6 +14670,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14874,6 +14938,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description Only this number, in any format. */
                 caller_id?: components["parameters"]["ContactCallerId"];
                 /** @description `true`: only numbers on the company's blacklist; `false`: only numbers that are not. */
@@ -14897,6 +14963,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15046,6 +15113,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description Only records of this lead, by id or uuid. */
                 lead_id?: components["parameters"]["OfLead"];
                 direction?: components["parameters"]["MessageDirection"];
@@ -15069,6 +15138,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15185,6 +15255,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description Only records of this lead, by id or uuid. */
                 lead_id?: components["parameters"]["OfLead"];
                 /** @description `email_grid` adds foreign keys to the record; an e-mail has none beyond its columns. */
@@ -15204,6 +15276,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15277,6 +15350,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Only records of this lead, by id or uuid. */
@@ -15295,6 +15370,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15332,6 +15408,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description By default `id`. */
@@ -15374,6 +15452,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15533,6 +15612,8 @@ export interface operations {
                 traffic_source_id?: components["parameters"]["ReportTrafficSourceId"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
             };
@@ -15545,6 +15626,7 @@ export interface operations {
             /** @description The rows and their totals. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16095,6 +16177,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description By default `id`. */
@@ -16111,6 +16195,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16555,6 +16640,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description By default `id`. */
@@ -16615,6 +16702,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16724,6 +16812,8 @@ export interface operations {
                 traffic_source_id?: components["parameters"]["ReportTrafficSourceId"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
             };
@@ -16736,6 +16826,7 @@ export interface operations {
             /** @description The rows and their totals. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16889,6 +16980,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 order?: components["parameters"]["ChronologicalOrder"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
@@ -16907,6 +17000,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16937,6 +17031,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 order?: components["parameters"]["ChronologicalOrder"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
@@ -16955,6 +17051,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16993,6 +17090,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description By default `id`. */
@@ -17012,6 +17111,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17282,6 +17382,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Only records of this webhook, by id or uuid. */
@@ -17311,6 +17413,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17421,6 +17524,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 order?: components["parameters"]["WebhookManualFireOrder"];
@@ -17434,6 +17539,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17583,6 +17689,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description By default `id`. */
@@ -17599,6 +17707,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18474,6 +18583,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description By default `id`. */
@@ -18488,6 +18599,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18777,6 +18889,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description By default `id`. */
@@ -18791,6 +18905,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19022,6 +19137,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
@@ -19039,6 +19156,7 @@ export interface operations {
             /** @description A page of entries. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19076,6 +19194,8 @@ export interface operations {
                 columns?: components["parameters"]["Columns"];
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
                 /** @description By default `id`. */
@@ -19090,6 +19210,7 @@ export interface operations {
             /** @description A page of records. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19341,6 +19462,8 @@ export interface operations {
             query?: {
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
             };
             header?: never;
             path?: never;
@@ -19351,6 +19474,7 @@ export interface operations {
             /** @description The collection. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19369,6 +19493,8 @@ export interface operations {
             query?: {
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
             };
             header?: never;
             path?: never;
@@ -19379,6 +19505,7 @@ export interface operations {
             /** @description The collection. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19397,6 +19524,8 @@ export interface operations {
             query?: {
                 /** @description `false` returns the bare array, without root key and metadata. */
                 root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
             };
             header?: never;
             path: {
@@ -19410,6 +19539,7 @@ export interface operations {
             /** @description The collection. */
             200: {
                 headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
                     [name: string]: unknown;
                 };
                 content: {

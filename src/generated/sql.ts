@@ -1843,6 +1843,7 @@ export interface SqlTypes {
     };
     row: {
       counted: string;
+      run: string;
     };
   };
   'db.lock_buyers_by_user_id': {
@@ -1875,6 +1876,13 @@ export interface SqlTypes {
       ok: number;
     };
   };
+  'db.replayed': {
+    params: object;
+    row: {
+      place: string;
+      cluster: string;
+    };
+  };
   'db.return_unused_rate_limit': {
     params: {
       company_ids: readonly (number | string | bigint)[] | string | null;
@@ -1889,6 +1897,7 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       key: string | null;
       counted: string | object | null;
+      run: string | null;
     };
     row: object;
   };
@@ -1923,6 +1932,13 @@ export interface SqlTypes {
       used: number;
       window: string;
       seconds_left: number;
+    };
+  };
+  'db.written': {
+    params: object;
+    row: {
+      place: string;
+      cluster: string;
     };
   };
   'http.check_database': {
@@ -3906,6 +3922,7 @@ export interface SqlTypes {
     };
     row: {
       changes: string;
+      run: string;
       snapshot: string;
       own_xid: string | null;
       caps: unknown;

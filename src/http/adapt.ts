@@ -14,6 +14,7 @@ import type { RateLimits } from './rate-limits';
 import { requireSmallBody, type BodyReader } from './read-body';
 import { readCall } from './read-call';
 import { sendJson, sendReply } from './send-reply';
+import { DATA_AGE, type StaleReads } from './stale-reads';
 import { unchangedReply } from './stored-fields';
 import type { Storage } from '../storage/storage';
 import {
@@ -38,6 +39,8 @@ export interface Pipeline {
   validate: Validator;
   queries: ValidQueries;
   tenants: TenantDatabases;
+  /** Databases of requests that take older data. */
+  stale: StaleReads;
   idempotency: Idempotency;
   changes: ChangeLog;
 }
@@ -167,7 +170,11 @@ interface Run {
 /** Runs the handler with its entry in the change log, and replies. */
 async function runAndReply(request: Run, pipeline: Pipeline): Promise<void> {
   const { operation, handler, req, res, call } = request;
-  if (isPlainRead(operation)) return sendReply(req, res, operation.status, await handler(call));
+  if (isPlainRead(operation)) {
+    const reply = await handler(call);
+    if (call.db.stale) res.set(DATA_AGE, String(call.db.stale.age_seconds()));
+    return sendReply(req, res, operation.status, reply);
+  }
   const { params, body, caller, owner, ip } = call;
   const ids = { request_id: req.id, client_request_id: req.client_id ?? null };
   const write = { operation, caller, owner, params, body, ...ids, ip };

@@ -1,4 +1,4 @@
-import pg from 'pg';
+import pg, { type PoolClient } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { beginExport } from '../db/exports';
 import type { BoundStatement } from '../db/statement';
@@ -16,7 +16,7 @@ const ignore = (): void => undefined;
  */
 export async function copyOut(db: Db, statement: BoundStatement, name: string): Promise<Csv> {
   const end = beginExport(db.key);
-  const client = await db.streams.connect().catch((error: unknown) => {
+  const client = await connectionOf(db).catch((error: unknown) => {
     end();
     throw error;
   });
@@ -36,6 +36,15 @@ export async function copyOut(db: Db, statement: BoundStatement, name: string): 
     client.off('error', ignore);
   });
   return new Csv(stream, `${name}.csv`);
+}
+
+/** A standby that cannot be reached is replaced by the primary. */
+async function connectionOf({ streams, stale }: Db): Promise<PoolClient> {
+  if (!stale?.read) return streams.connect();
+  const client = await streams.connect().catch(() => undefined);
+  if (!client) return stale.primary.streams.connect();
+  stale.read();
+  return client;
 }
 
 /** COPY takes no parameters: the values are put into the text, quoted by the driver. */

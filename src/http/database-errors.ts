@@ -15,6 +15,7 @@ const CODES = new Set([
 const MESSAGES = new RegExp(
   [
     'timeout exceeded when trying to connect',
+    'timeout expired',
     'Query read timeout',
     'Connection terminated',
     'terminating connection',

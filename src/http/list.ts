@@ -1,5 +1,6 @@
 import type { Projection } from '../db/projection';
 import { unknownReferences, type Reference } from '../db/records';
+import { OutdatedCount } from '../db/settled-counts';
 import type { Db } from '../db/tenant';
 import { copyOut } from './copy-out';
 import { END } from './cursor';
@@ -76,7 +77,16 @@ export async function list<P extends Projection>(
 }
 
 /** A page of a resource that has no CSV format. */
-export async function page<P extends Projection>(
+export const page = <P extends Projection>(
+  query: ListQuery,
+  options: ListOptions & { projection: P },
+): Promise<ListReply<P>> =>
+  pageOnce(query, options).catch((error: unknown) => {
+    if (error instanceof OutdatedCount) return pageOnce(query, options);
+    throw error;
+  });
+
+async function pageOnce<P extends Projection>(
   query: ListQuery,
   options: ListOptions & { projection: P },
 ): Promise<ListReply<P>> {

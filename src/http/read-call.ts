@@ -39,7 +39,7 @@ interface Received {
 /** Reads a request into the contract's types. Throws a problem that names every wrong field. */
 export async function readCall(
   received: Received,
-  pipeline: Pick<Pipeline, 'validate' | 'queries' | 'tenants'>,
+  pipeline: Pick<Pipeline, 'validate' | 'queries' | 'tenants' | 'stale'>,
 ): Promise<ReadCall> {
   const { operation, req, upload, sender } = received;
   const aside = SetAside.of(operation);
@@ -63,7 +63,7 @@ export async function readCall(
     ...sender,
     aside,
     ip: req.ip ?? '',
-    db,
+    db: query.stale_ok === true ? pipeline.stale.of(db) : db,
   } as unknown as Call<OperationId>;
   const is_unchanged = record && !upload && isEmpty(call.body);
   return { call, unchanged: is_unchanged ? record : undefined };

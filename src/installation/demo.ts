@@ -1,4 +1,4 @@
-import { Client } from 'pg';
+import { HostsClient } from '../db/hosts-client';
 import type { Schemas } from '../contract';
 import { sqlOn } from '../db/sql';
 import type { Deps } from '../deps';
@@ -23,7 +23,7 @@ export interface FirstStart {
 /** Makes the demo company if there is no company yet, unless DEMO=false. */
 export async function prepareCompanies(deps: Deps): Promise<FirstStart> {
   // Not a connection of the pool: making the company needs those.
-  const client = new Client({ connectionString: deps.database.session_url });
+  const client = new HostsClient({ connectionString: deps.database.session_url });
   await client.connect();
   try {
     const sql = sqlOn(client);

@@ -47,6 +47,7 @@ export async function openInstallation(
       deps.mailer.close();
       await deps.request.close();
       await deps.limits.close();
+      await deps.standby?.close();
       await deps.database.close();
       await database.stop();
     };

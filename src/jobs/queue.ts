@@ -1,5 +1,5 @@
-import { Client } from 'pg';
 import PgBoss from 'pg-boss';
+import { HostsClient } from '../db/hosts-client';
 import type { Db } from '../db/tenant';
 import { INDEX_TURNS, NOTIFY } from './queries/job';
 import { TASK_NAMES, type TaskName, type Tasks } from './tasks';
@@ -54,7 +54,7 @@ export function library(
 
 /** Makes the queue's own tables and one queue for each kind of job, where they are missing. */
 export async function prepareQueue(connectionString: string): Promise<void> {
-  const client = new Client({ connectionString, options: '-c timezone=UTC' });
+  const client = new HostsClient({ connectionString, options: '-c timezone=UTC' });
   await client.connect();
   try {
     const boss = new PgBoss({

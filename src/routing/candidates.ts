@@ -15,6 +15,8 @@ type Connection = Pick<Db, 'company_id' | 'key' | 'sql'>;
 
 /** What is known of a company in one minute. */
 interface MinuteState {
+  /** The run of the server that it was read from (db/server-run.ts). */
+  run?: string;
   caps: CapsSeen;
   offers: Map<OfferSnapshot, OfferState>;
 }
@@ -179,7 +181,13 @@ async function readState(
     ...columnsOf(calls),
     now,
   });
-  const { caps, changes, snapshot, own_xid, suppressed, earnings, callers } = row!;
+  const { run, caps, changes, snapshot, own_xid, suppressed, earnings, callers } = row!;
+  shared.run ??= run;
+  if (run !== shared.run) {
+    // Of what the server knows now, nothing can be told from what another had.
+    states_of.delete(db.key);
+    return readState(db, calls, { snapshots, now });
+  }
   // What a transaction has written is for itself alone: it may yet be rolled back.
   const state = own_xid === null ? shared : copyOf(shared);
   const seen = own_xid === null ? readSeen(snapshot) : LATEST;

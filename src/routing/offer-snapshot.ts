@@ -26,7 +26,10 @@ export type Source = { offer_id: string } | { buyer_id: string };
 
 /** What is set up of the buyers of a call. */
 export interface OfferSnapshot {
-  /** How often the set-up of the company had been changed when this was last checked. */
+  /**
+   * How often the set-up of the company had been changed when this was last checked, and in which
+   * run of the server.
+   */
   changes: string;
   version: string;
   groups: readonly { limit_id: number; group: CandidateGroup }[];
@@ -65,7 +68,7 @@ export async function freshSnapshot(
 ): Promise<OfferSnapshot> {
   const key = keyOf(db, source);
   // The version is read before the rows: after a change in between, the next read gives another.
-  const version = await readVersion(db, source);
+  const version = `${await readVersion(db, source)} ${changes.slice(changes.indexOf(' '))}`;
   const cached = cache.get(key);
   const snapshot =
     cached?.version === version

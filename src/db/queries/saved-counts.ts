@@ -1,3 +1,4 @@
+import { SERVER_RUN } from '../server-run';
 import { sql, statement } from '../sql';
 
 /** A restored copy of a database has transactions of its own, unknown to the snapshot. */
@@ -9,16 +10,21 @@ export const LOAD_COUNT = statement(
     UPDATE saved_counts
     SET used_at = now()
     WHERE company_id = {company_id} AND key = {key} AND cluster = ${CLUSTER}
-    RETURNING counted::text AS counted
+    RETURNING counted::text AS counted, ${SERVER_RUN} AS run
   `,
   { prepared: true, nullable: [] },
-).returning<{ counted: string }>();
+).returning<{ counted: string; run: string }>();
 
+/**
+ * In the run of the server that counted alone: whoever has the row then also has all transactions
+ * that the snapshot of the count has seen, as they came before it. So it holds in later runs, too.
+ */
 export const SAVE_COUNT = statement(
   'db.save_count',
   sql`
     INSERT INTO saved_counts (company_id, key, cluster, counted, used_at)
-    VALUES ({company_id}, {key}, ${CLUSTER}, {counted}, now())
+    SELECT {company_id}, {key}, ${CLUSTER}, {counted}, now()
+    WHERE ${SERVER_RUN} = {run}
     ON CONFLICT (company_id, key) DO UPDATE SET
       cluster = excluded.cluster,
       counted = excluded.counted,

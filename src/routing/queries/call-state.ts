@@ -1,3 +1,4 @@
+import { SERVER_RUN } from '../../db/server-run';
 import { sql, statement } from '../../db/sql';
 import type { Suppression } from '../engine/candidate';
 import type { ReservedChoice } from '../engine/reserved-choice';
@@ -42,11 +43,14 @@ export interface CallerState extends Caller {
   is_known: boolean;
 }
 
-/** How many transactions have changed the set-up of routing in the company; triggers count them. */
+/**
+ * How many transactions have changed the set-up of routing in the company, which triggers count, in
+ * which run of the server: another run may count to the same number again.
+ */
 export const CHANGES = statement(
   'routing.changes',
   sql`
-    SELECT coalesce(sum(n), 0)::text AS changes
+    SELECT concat(coalesce(sum(n), 0), ' of ', ${SERVER_RUN}) AS changes
     FROM routing_changes
     WHERE company_id = {company_id}
   `,
@@ -103,10 +107,11 @@ export const CALL_STATE = statement(
     )
     SELECT
       (
-        SELECT coalesce(sum(n), 0)::text
+        SELECT concat(coalesce(sum(n), 0), ' of ', ${SERVER_RUN})
         FROM routing_changes
         WHERE company_id = {company_id}
       ) AS changes,
+      ${SERVER_RUN} AS run,
       pg_current_snapshot()::text AS snapshot,
       pg_current_xact_id_if_assigned()::text AS own_xid,
       coalesce((

@@ -1,0 +1,125 @@
+import { userInfo } from 'node:os';
+
+// The hosts of a database URL, in the syntax of libpq, which the driver does not know:
+// postgresql://user:password@host1:5432,host2:5433/name?target_session_attrs=read-write
+
+export interface Host {
+  /** A name, an address, or the folder of a Unix socket. */
+  host: string;
+  port: number;
+}
+
+/** What a server must be, as libpq's target_session_attrs says. */
+export const TARGETS = [
+  'any',
+  'read-write',
+  'read-only',
+  'primary',
+  'standby',
+  'prefer-standby',
+] as const;
+export type Target = (typeof TARGETS)[number];
+
+export interface HostList {
+  hosts: readonly Host[];
+  target: Target;
+  /** How long one host may take to answer. */
+  connect_timeout_ms: number | undefined;
+  user: string;
+  database: string;
+  /** The URL of the first host, for the driver; the others differ in host and port alone. */
+  connectionString: string;
+}
+
+const MAX_HOSTS = 20;
+const DEFAULT_PORT = 5432;
+/** What this file reads, and the driver does not need. */
+const OURS = ['host', 'port', 'target_session_attrs', 'connect_timeout'];
+
+/** Reads a database URL; throws an error that says what it must be. */
+export function parseHostList(url: string): HostList {
+  const parts = /^(postgres(?:ql)?:\/\/)([^/?#]*)(\/[^?#]*)?(?:\?([^#]*))?$/.exec(url);
+  if (!parts || url.endsWith('://')) throw invalid();
+  const [, scheme = '', authority = '', path = '', query = ''] = parts;
+  const at = authority.lastIndexOf('@') + 1;
+  const user = authority.slice(0, at);
+  const params = new URLSearchParams(query);
+  const hosts = hostsOf(authority.slice(at), params);
+  const [first] = hosts;
+  const rest = new URLSearchParams([...params].filter(([name]) => !OURS.includes(name)));
+  if (first!.host.startsWith('/')) rest.set('host', first!.host);
+  const place = first!.host.startsWith('/') ? `localhost:${first!.port}` : placeOf(first!);
+  const tail = rest.size > 0 ? `?${String(rest)}` : '';
+  const connectionString = `${scheme}${user}${place}${path}${tail}`;
+  if (!URL.canParse(connectionString)) throw invalid();
+  const name = decoded(new URL(connectionString).username) || userInfo().username;
+  return {
+    hosts,
+    target: targetOf(params.get('target_session_attrs')),
+    connect_timeout_ms: timeoutOf(params.get('connect_timeout')),
+    user: name,
+    database: decoded(path.slice(1)) || name,
+    connectionString,
+  };
+}
+
+/** A host and its port, as people and URLs write them. */
+export const placeOf = ({ host, port }: Host): string => {
+  if (host.startsWith('/')) return host;
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+};
+
+function hostsOf(authority: string, params: URLSearchParams): Host[] {
+  const named = params.get('host')?.split(',');
+  const written = authority.split(',').map((each) => {
+    const found = /^(\[[0-9a-fA-F:.]+\]|[^:[\]]*)(?::(\d*))?$/.exec(each);
+    if (!found) throw invalid();
+    return { name: decoded(found[1]!.replace(/^\[|\]$/g, '')), port: found[2] ?? '' };
+  });
+  const names = named ?? written.map(({ name }) => name);
+  const ports = params.get('port')?.split(',') ?? written.map(({ port }) => port);
+  if (names.length > MAX_HOSTS) throw new Error(`must name at most ${MAX_HOSTS} hosts`);
+  if (ports.length > 1 && ports.length !== names.length)
+    throw new Error(`must have one port for each host, not ${ports.length} for ${names.length}`);
+  return names.map((name, n) => ({
+    host: name || 'localhost',
+    port: portOf(ports.length === 1 ? ports[0]! : ports[n]!),
+  }));
+}
+
+function portOf(text: string): number {
+  const port = text === '' ? DEFAULT_PORT : Number(text);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw new Error(`must have ports from 1 to 65535, not "${text}"`);
+  return port;
+}
+
+function targetOf(text: string | null): Target {
+  const target = TARGETS.find((each) => each === (text ?? 'any'));
+  if (!target)
+    throw new Error(`must have a target_session_attrs of ${TARGETS.join(', ')}, not "${text}"`);
+  return target;
+}
+
+function timeoutOf(text: string | null): number | undefined {
+  if (text === null) return undefined;
+  const seconds = Number(text);
+  if (!/^\d{1,4}$/.test(text))
+    throw new Error(`must have a connect_timeout of whole seconds, 0 for none, not "${text}"`);
+  return seconds === 0 ? undefined : seconds * 1000;
+}
+
+const invalid = (): Error =>
+  new Error(
+    'must be a URL such as postgresql://user:password@host:5432/name; ' +
+      'in user and password, write / ? # @ : and % as %2F %3F %23 %40 %3A and %25; ' +
+      'several hosts are separated by commas: host1:5432,host2:5432',
+  );
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

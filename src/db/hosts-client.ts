@@ -1,0 +1,132 @@
+import { Client, type ClientConfig, type PoolConfig } from 'pg';
+import type { Host } from './host-list';
+import {
+  accepts,
+  hostsOf,
+  named,
+  NoHost,
+  pauseUnless,
+  READ_ONLY,
+  roleOf,
+  type Hosts,
+} from './hosts';
+
+export interface HostsConfig extends Omit<ClientConfig, 'host' | 'port'> {
+  connectionString: string;
+}
+
+/** The server takes no writes any more, or ends. */
+const SERVER_CHANGED = new Set(['25006', '57P01', '57P02', '57P03']);
+const READ_ONLY_TRANSACTION = '25006';
+
+/**
+ * A connection to the host that serves, of all that a database URL names. Every connection of the
+ * product is one: pools make them by themselves.
+ */
+export class HostsClient extends Client {
+  private readonly hosts: Hosts;
+  private at: Host | undefined;
+  /** Whether the server has refused a write, which another host may take. */
+  is_read_only = false;
+
+  constructor(config: HostsConfig) {
+    const hosts = hostsOf(config.connectionString);
+    const { connectionString, connect_timeout_ms } = hosts.list;
+    const limits = [config.connectionTimeoutMillis, connect_timeout_ms];
+    if (hosts.many) limits.push(hosts.timeout_ms);
+    const connectionTimeoutMillis = Math.min(...limits.flatMap((limit) => limit || []));
+    super({
+      ...config,
+      connectionString,
+      ...(Number.isFinite(connectionTimeoutMillis) && { connectionTimeoutMillis }),
+    });
+    this.hosts = hosts;
+  }
+
+  override connect(): Promise<Client>;
+  override connect(
+    callback: ((error: Error) => void) | ((error: null, client: Client) => void),
+  ): void;
+  override connect(callback?: (error: never, client: Client) => void): Promise<Client> | void {
+    const connecting = this.connectToHost();
+    if (!callback) return connecting;
+    connecting.then(
+      (client) => callback(null as never, client),
+      (error: unknown) => callback(error as never, this),
+    );
+  }
+
+  private async connectToHost(): Promise<Client> {
+    const host = await this.hosts.find();
+    this.at = host;
+    Object.assign(this, host);
+    const role = roleOf(this);
+    this.watchErrors(host);
+    try {
+      await super.connect();
+      const { target } = this.hosts.list;
+      if (target !== 'any' && !accepts(target, await role())) {
+        // The pool does not end what it could not connect.
+        void super.end().catch(() => undefined);
+        throw new NoHost(`the server is not ${target}`);
+      }
+    } catch (error) {
+      this.hosts.suspect(host);
+      throw named(error, host);
+    }
+    this.hosts.opened(this, host);
+    this.once('end', () => this.hosts.closed(this));
+    return this;
+  }
+
+  private watchErrors(host: Host): void {
+    this.connection.on('error', () => this.hosts.suspect(host));
+    this.connection.on('errorMessage', ({ code }: { code?: string }) => {
+      if (code === undefined || !SERVER_CHANGED.has(code)) return;
+      this.is_read_only ||= code === READ_ONLY_TRANSACTION;
+      this.hosts.suspect(host);
+    });
+  }
+
+  /** Ends the connection at once: its server does not answer. */
+  destroy(): void {
+    this.connection.stream.destroy();
+  }
+
+  /** Has the next connection ask which host serves. */
+  suspectHost(): void {
+    if (this.at) this.hosts.suspect(this.at);
+  }
+}
+
+/** A class of connections as pools take it: they give it their own options. */
+export const inPool = (client: typeof HostsClient): NonNullable<PoolConfig['Client']> =>
+  client as unknown as NonNullable<PoolConfig['Client']>;
+
+const LOOK_MS = 1_000;
+const ANSWER_MS = 3_000;
+
+/**
+ * Looks every second whether the host in use still serves, of several. A host that died without a
+ * word is noticed before its connections are: as soon as another one serves, they are ended.
+ */
+export async function watchHosts(connectionString: string, stopping: AbortSignal): Promise<void> {
+  const hosts = hostsOf(connectionString);
+  if (!hosts.many) return;
+  while (!stopping.aborted) {
+    const client = new HostsClient({ connectionString, query_timeout: ANSWER_MS, keepAlive: true });
+    client.on('error', () => client.suspectHost());
+    try {
+      await client.connect();
+      while (!stopping.aborted) {
+        await client.query(READ_ONLY);
+        await pauseUnless(LOOK_MS, stopping);
+      }
+    } catch {
+      client.suspectHost();
+      await hosts.find().catch(() => undefined);
+    }
+    await client.end().catch(() => undefined);
+    await pauseUnless(LOOK_MS / 4, stopping);
+  }
+}

@@ -1,0 +1,71 @@
+import type { Database } from '../db/client';
+import { requestLanes } from '../db/lanes';
+import { sqlOn, tenantSql } from '../db/sql';
+import type { Standby } from '../db/standby';
+import { queryOn, type BoundStatement } from '../db/statement';
+import { keyOf, type Db } from '../db/tenant';
+import { isUnavailable } from './database-errors';
+
+// Requests that say `stale_ok` read from a standby, where there is one that is not too old. What
+// fails there is read from the primary. Everything else of the request goes to the primary anyway:
+// who the caller is, transactions, writes.
+
+/** The header that says how old the data of an answer are, in seconds. */
+export const DATA_AGE = 'X-Data-Age';
+
+/** Canceled, because a statement ran out of time: it would on the primary, too. */
+const QUERY_CANCELED = '57014';
+
+export interface StaleReads {
+  /** The same part of the database, read from the standby as far as it may be. */
+  of(db: Db): Db;
+}
+
+/** Without a standby, everything is read from the primary. */
+export function staleReads(primary: Database, standby: Standby | undefined): StaleReads {
+  if (!standby) return { of: (db) => ({ ...db, stale: { age_seconds: () => 0, primary: db } }) };
+  const lanesOf = requestLanes(standby.database);
+  const lanesOfPrimary = requestLanes(primary);
+  return {
+    of: (db) => {
+      const age = standby.age();
+      let was_read = false;
+      const stale = {
+        age_seconds: () => (was_read ? Math.ceil(age! / 1000) : 0),
+        primary: db,
+        read: () => void (was_read = true),
+      };
+      if (age === undefined) return { ...db, stale };
+      const lanes = lanesOf(db.company_id, 'usual');
+      const own = lanesOfPrimary(db.company_id, 'usual');
+      const connection = {
+        query: async (bound: BoundStatement) => {
+          const lane = lanes.of(bound);
+          try {
+            const read = await lanes.run(lane, () => standby.database[lane].query(bound));
+            stale.read();
+            return read;
+          } catch (error) {
+            if (!mayBeReadElsewhere(error)) throw error;
+            return own.run(lane, () => primary[lane].query(bound));
+          }
+        },
+      };
+      return {
+        ...db,
+        key: keyOf(standby.database.url, db.company_id),
+        sql: tenantSql(sqlOn(connection), db.company_id),
+        query: queryOn(() => connection),
+        streams: standby.database.streams,
+        stale,
+      };
+    },
+  };
+}
+
+/** Whether the standby is the reason: it is down, it restarts, or it must replay a change. */
+function mayBeReadElsewhere(error: unknown): boolean {
+  const { code, message } = error as { code?: string; message?: string };
+  if (code === QUERY_CANCELED) return /recovery/.test(message ?? '');
+  return isUnavailable(error);
+}

@@ -1,0 +1,138 @@
+import { createDeps, type Deps } from '../../src/deps';
+import { createCompany } from '../../src/installation/create-company';
+import { startServer, startWorker, type Running } from './process';
+import { replicateSynchronously, startPrimary, startStandby, urlOf, type Server } from './standby';
+import { basic, testConfig } from './world';
+
+type Fields = Record<string, unknown>;
+
+export interface Answered {
+  status: number;
+  body: Fields;
+  headers: Headers;
+  /** When the answer came, in milliseconds. */
+  at: number;
+}
+
+/** What a load has sent, and what was answered. */
+export interface Sent extends Answered {
+  kind: string;
+}
+
+export interface PairOptions {
+  is_synchronous: boolean;
+  /** Whether a worker runs jobs in addition to the server. */
+  with_worker?: boolean;
+  environment?: Record<string, string>;
+  /** More of the server's environment, of the URL of the standby. */
+  ofStandby?: (standby: Server) => Record<string, string>;
+}
+
+/** A server process on a primary and its standby, with one company. */
+export async function startPair({
+  is_synchronous,
+  with_worker,
+  environment = {},
+  ofStandby = () => ({}),
+}: PairOptions) {
+  const primary = await startPrimary();
+  const standby = await startStandby(primary);
+  if (is_synchronous) await replicateSynchronously(primary);
+  const url = urlOf([primary, standby], 'target_session_attrs=read-write&connect_timeout=2');
+  const config = testConfig({
+    DATABASE_URL: url,
+    DEMO: 'false',
+    RUN_JOBS: 'false',
+    WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8',
+    ...environment,
+  });
+  const variables = {
+    DATABASE_URL: url,
+    DATA_DIR: config.data_dir,
+    KEY_PEPPER: config.key_pepper!,
+    LOG_LEVEL: 'silent',
+    DEMO: 'false',
+    RUN_JOBS: 'false',
+    WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8',
+    ...ofStandby(standby),
+    ...environment,
+  };
+  const server = await startServer(variables);
+  const running: Running[] = [server];
+  if (with_worker) running.push(await startWorker(variables));
+  const deps: Deps = createDeps({ config, database_url: url });
+  const { company_id, credentials } = await createCompany('Failover', deps);
+  await deps.database.close();
+  const auth = basic(`${credentials.public_key}:${credentials.private_key}`);
+  const send = async (method: string, path: string, body?: Fields): Promise<Answered> => {
+    const res = await fetch(`${server.url}/api/v1/${path}`, {
+      method,
+      headers: { Authorization: auth, 'Content-Type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await res.text();
+    return {
+      status: res.status,
+      body: text.startsWith('{') ? (JSON.parse(text) as Fields) : { text },
+      headers: res.headers,
+      at: Date.now(),
+    };
+  };
+  const made = async (path: string, body: Fields): Promise<number> => {
+    const res = await send('POST', path, body);
+    const { root } = (res.body.metadata ?? {}) as { root?: string };
+    if (res.status !== 201 || !root) throw new Error(JSON.stringify(res.body));
+    return (res.body[root] as { id: number }).id;
+  };
+  return {
+    primary,
+    standby,
+    server,
+    company_id,
+    send,
+    made,
+    close: async () => {
+      await Promise.all(running.map((each) => each.end('SIGTERM')));
+      for (const each of [primary, standby]) await each.database.stop().catch(() => undefined);
+    },
+  };
+}
+
+export type Pair = Awaited<ReturnType<typeof startPair>>;
+
+/** Sends requests of each kind one after the other, until it is stopped. */
+export function startLoad(
+  kinds: Record<string, (n: number) => Promise<Answered>>,
+  clients_of_each = 2,
+) {
+  const sent: Sent[] = [];
+  let is_running = true;
+  let n = 0;
+  const client = async (kind: string) => {
+    while (is_running) {
+      const answered = await kinds[kind]!(n++);
+      sent.push({ ...answered, kind });
+      // A client that waits as long as it was told would see little of the failover.
+      if (answered.status >= 500) await new Promise((done) => setTimeout(done, 50));
+    }
+  };
+  const clients = Object.keys(kinds).flatMap((kind) =>
+    Array.from({ length: clients_of_each }, () => client(kind)),
+  );
+  return {
+    sent,
+    /** How many requests of each kind have succeeded. */
+    counts: () =>
+      Object.fromEntries(
+        Object.keys(kinds).map((kind) => [
+          kind,
+          sent.filter((each) => each.kind === kind && each.status < 300).length,
+        ]),
+      ),
+    of: (kind: string) => sent.filter((each) => each.kind === kind),
+    stop: async () => {
+      is_running = false;
+      await Promise.all(clients);
+    },
+  };
+}
