@@ -11,6 +11,8 @@ process.env.TZ = 'UTC';
 export interface Config {
   port: number;
   host: string;
+  /** How many processes answer requests; with more than one, another one runs the jobs. */
+  web_concurrency: number;
   /** PostgreSQL to use; absent: the server runs its own. */
   database_url: string | undefined;
   /** Folder of the server's own files: its database and its key pepper. */
@@ -138,6 +140,7 @@ const between = (low: number, high: number) =>
 const VARIABLES = {
   PORT: port({ default: 3000 }),
   HOST: hostName({ default: '127.0.0.1' }),
+  WEB_CONCURRENCY: between(1, 64)({ default: 1 }),
   DATABASE_URL: databaseUrl({ default: undefined }),
   DATA_DIR: str({ default: '.data' }),
   LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
@@ -181,6 +184,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
   return Object.freeze({
     port: values.PORT,
     host: values.HOST,
+    web_concurrency: values.WEB_CONCURRENCY,
     database_url: values.DATABASE_URL,
     data_dir: values.DATA_DIR,
     log_level: values.LOG_LEVEL,

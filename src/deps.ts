@@ -98,6 +98,14 @@ export function createDeps({
   };
 }
 
+/** Closes what dependencies have opened, once nothing uses it any more. */
+export async function closeDeps({ mailer, request, limits, database }: Deps): Promise<void> {
+  mailer.close();
+  await request.close();
+  await limits.close();
+  await database.close();
+}
+
 function storageOf({ storage_dir, storage_reserve_bytes }: Config): Storage {
   try {
     return openStorage(storage_dir, storage_reserve_bytes);

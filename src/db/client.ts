@@ -102,6 +102,12 @@ export function openDatabase(
   };
 }
 
+/** Connections that all pools of a process have together, at most. */
+export const connectionsOf = (pool_size: number): number =>
+  4 * Math.ceil(pool_size / 2) + OF_CREDENTIALS + OF_BATCHES + OF_STREAMS + OF_BULK;
+
+const [OF_CREDENTIALS, OF_BATCHES, OF_STREAMS, OF_BULK] = [2, 4, 8, 4];
+
 function openPools(url: string, pool_size: number, timeout_ms: number) {
   const common = {
     connectionString: url,
@@ -129,14 +135,14 @@ function openPools(url: string, pool_size: number, timeout_ms: number) {
       statement_timeout: searchTimeout(timeout_ms),
     }),
     routing: new Pool({ ...planned, max }),
-    credentials: new Pool({ ...planned, max: 2 }),
+    credentials: new Pool({ ...planned, max: OF_CREDENTIALS }),
     batched: new Pool({
       ...planned,
       options: `${planned.options} ${FAIL_ON_LOCKS}`,
       idleTimeoutMillis: 60_000,
-      max: 4,
+      max: OF_BATCHES,
     }),
-    streams: new Pool({ ...long, max: 8 }),
-    bulk: new Pool({ ...long, max: 4 }),
+    streams: new Pool({ ...long, max: OF_STREAMS }),
+    bulk: new Pool({ ...long, max: OF_BULK }),
   };
 }

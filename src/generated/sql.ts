@@ -1884,6 +1884,12 @@ export interface SqlTypes {
       pg_advisory_lock: string;
     };
   };
+  'installation.max_connections': {
+    params: object;
+    row: {
+      max: number;
+    };
+  };
   'installation.next_company_id': {
     params: object;
     row: {

@@ -6,9 +6,10 @@ import { connectionFault, databaseName } from '../db/connection-fault';
 import { isInitialised, startEmbedded, type EmbeddedDatabase } from '../db/embedded-postgres';
 import { migrate, onMigrated } from '../db/migrate';
 import { sqlOn } from '../db/sql';
-import { createDeps, type Deps, type DepsOptions } from '../deps';
+import { closeDeps, createDeps, type Deps, type DepsOptions } from '../deps';
 import { prepareQueue } from '../jobs/queue';
 import { folderFault, StartError } from '../start-error';
+import { checkConnections, embeddedConnections } from './connections';
 import { claimPepper } from './pepper';
 
 /** A database that is up and migrated, and everything that uses it. */
@@ -38,15 +39,14 @@ export async function openInstallation(
   try {
     let pepper = '';
     const migrated = await database.prepare(async (client) => {
-      pepper = await claimPepper(sqlOn(client), config);
+      const sql = sqlOn(client);
+      if (role === 'server') await checkConnections(sql, config);
+      pepper = await claimPepper(sql, config);
     });
     const deps = createDeps({ config, database_url: database.url, pepper, ...options });
     if (role === 'server') database.watch(deps.log);
     const close = async () => {
-      deps.mailer.close();
-      await deps.request.close();
-      await deps.limits.close();
-      await deps.database.close();
+      await closeDeps(deps);
       await database.stop();
     };
     return { deps, migrated, close };
@@ -103,7 +103,8 @@ export async function openDatabaseServer(
 
 async function startOwn(config: Config, role: 'server' | 'command'): Promise<EmbeddedDatabase> {
   try {
-    return await startEmbedded({ dataDir: config.data_dir, role });
+    const settings = { max_connections: String(embeddedConnections(config)) };
+    return await startEmbedded({ dataDir: config.data_dir, role, settings });
   } catch (error) {
     throw folderFault('DATA_DIR', config.data_dir, error);
   }
