@@ -32,7 +32,7 @@ export class Children {
   private stopping = false;
   private readonly measured = new Map<Worker, Measured>();
   /** What was counted by processes that have died: a sum never goes back. */
-  private ended: Measured = [];
+  private ended: Promise<Measured> = Promise.resolve([]);
   private measurements = 0;
 
   constructor(private readonly options: ChildrenOptions) {
@@ -80,7 +80,7 @@ export class Children {
     const { log } = this.options;
     const started = performance.now();
     child.once('exit', (code, signal) => {
-      void this.keepCounts(child);
+      this.keepCounts(child);
       if (this.stopping) return;
       if (performance.now() - started > STEADY_MS) place.pause_ms = MIN_PAUSE_MS;
       const { role, pause_ms } = place;
@@ -105,13 +105,14 @@ export class Children {
   private async sum(): Promise<string> {
     const id = ++this.measurements;
     await Promise.all(workers().map((child) => measure(child, id)));
-    return sumOf([await measureProcess(), this.ended, ...this.measured.values()]);
+    const ended = await this.ended;
+    return sumOf([await measureProcess(), ended, ...this.measured.values()]);
   }
 
-  private async keepCounts(child: Worker): Promise<void> {
-    const last = this.measured.get(child) ?? [];
+  private keepCounts(child: Worker): void {
+    const last = this.measured.get(child);
     this.measured.delete(child);
-    this.ended = await countsOf([this.ended, last]);
+    if (last) this.ended = this.ended.then((ended) => countsOf([ended, last]));
   }
 }
 
