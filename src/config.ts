@@ -53,6 +53,8 @@ export interface Config {
   twilio: { account_sid: string | undefined; auth_token: string | undefined; base_url: string };
   /** The URL of this service from outside, without a path. */
   public_url: string;
+  /** Whether it was given; otherwise it is that of this machine. */
+  public_url_is_set: boolean;
   /** The server that sends e-mails; absent: they are only stored. */
   smtp_url: string | undefined;
   /** The sender of e-mails when neither action nor schedule has one. */
@@ -211,6 +213,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
       base_url: values.TWILIO_BASE_URL,
     },
     public_url: values.PUBLIC_URL ?? `http://localhost:${values.PORT}`,
+    public_url_is_set: values.PUBLIC_URL !== undefined,
     smtp_url: values.SMTP_URL,
     mail_from: values.MAIL_FROM,
     webhook_allow_networks: values.WEBHOOK_ALLOW_NETWORKS,

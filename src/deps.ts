@@ -106,7 +106,8 @@ export async function closeDeps({ mailer, request, limits, database }: Deps): Pr
   await database.close();
 }
 
-function storageOf({ storage_dir, storage_reserve_bytes }: Config): Storage {
+/** Opens the storage of uploaded files. Throws StartError if it cannot be used. */
+export function storageOf({ storage_dir, storage_reserve_bytes }: Config): Storage {
   try {
     return openStorage(storage_dir, storage_reserve_bytes);
   } catch (error) {

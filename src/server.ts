@@ -15,7 +15,7 @@ import { serveInProcesses } from './processes/primary';
 async function main(): Promise<void> {
   const config = loadConfig();
   await checkAddress(config);
-  const installation = await openInstallation(config, { role: 'server' });
+  const installation = await openInstallation(config, { role: 'server', kind: 'server' });
   const start = config.web_concurrency > 1 ? serveInProcesses : serve;
   await start(config, installation).catch(async (error: unknown) => {
     await installation.close();

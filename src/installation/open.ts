@@ -5,12 +5,16 @@ import type { Config } from '../config';
 import { connectionFault, databaseName } from '../db/connection-fault';
 import { isInitialised, startEmbedded, type EmbeddedDatabase } from '../db/embedded-postgres';
 import { migrate, onMigrated } from '../db/migrate';
-import { sqlOn } from '../db/sql';
-import { closeDeps, createDeps, type Deps, type DepsOptions } from '../deps';
+import { sqlOn, type Sql } from '../db/sql';
+import { closeDeps, createDeps, storageOf, type Deps, type DepsOptions } from '../deps';
 import { prepareQueue } from '../jobs/queue';
 import { folderFault, StartError } from '../start-error';
+import { claimSettings } from './claim-settings';
 import { checkConnections, embeddedConnections } from './connections';
 import { claimPepper } from './pepper';
+import { appear, type Kind, type Presence } from './running-processes';
+import { sharedSettings } from './shared-settings';
+import { claimStorage } from './storage-mark';
 
 /** A database that is up and migrated, and everything that uses it. */
 export interface Installation {
@@ -21,6 +25,8 @@ export interface Installation {
 }
 
 interface OpenOptions extends Partial<DepsOptions> {
+  /** What the process is to the others of this installation; a command is nothing to them. */
+  kind?: Kind;
   /** With `server`, a PostgreSQL that is started here runs as long as the server. */
   role?: 'server' | 'command';
   /** Whether a database that is missing or out of date is refused; otherwise it is made. */
@@ -33,19 +39,23 @@ interface OpenOptions extends Partial<DepsOptions> {
  */
 export async function openInstallation(
   config: Config,
-  { role = 'command', existing = false, ...options }: OpenOptions = {},
+  { role = 'command', existing = false, kind, ...options }: OpenOptions = {},
 ): Promise<Installation> {
   const database = await openDatabaseServer(config, { role, existing });
   try {
     let pepper = '';
+    let presence: Presence | undefined;
     const migrated = await database.prepare(async (client) => {
       const sql = sqlOn(client);
       if (role === 'server') await checkConnections(sql, config);
       pepper = await claimPepper(sql, config);
+      if (kind) presence = await join(sql, kind, { config, pepper });
     });
     const deps = createDeps({ config, database_url: database.url, pepper, ...options });
     if (role === 'server') database.watch(deps.log);
+    presence?.keep(deps.database.sql, deps.log);
     const close = async () => {
+      await presence?.end(deps.database.sql);
       await closeDeps(deps);
       await database.stop();
     };
@@ -54,6 +64,18 @@ export async function openInstallation(
     await database.stop();
     throw error;
   }
+}
+
+/** Becomes one of the processes of the installation, if it has what the others have. */
+async function join(
+  sql: Sql,
+  kind: Kind,
+  { config, pepper }: { config: Config; pepper: string },
+): Promise<Presence> {
+  const settings = sharedSettings(config, pepper);
+  await claimStorage(sql, { storage: storageOf(config), name: storageName(config) });
+  await claimSettings(sql, settings);
+  return appear(sql, kind, settings);
 }
 
 /** A PostgreSQL that is up. */
@@ -109,6 +131,10 @@ async function startOwn(config: Config, role: 'server' | 'command'): Promise<Emb
     throw folderFault('DATA_DIR', config.data_dir, error);
   }
 }
+
+/** What an operator calls the storage of files, with its variable. */
+export const storageName = ({ storage_dir }: Config): string =>
+  `STORAGE_DIR: the folder ${resolve(storage_dir)}`;
 
 /** Which database a configuration names, without its password. */
 export const databaseOf = ({ database_url, data_dir }: Config): string =>

@@ -2,8 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config';
 import type { Sql } from '../db/sql';
 import { digestOf } from '../http/auth/credentials';
-import { StartError } from '../start-error';
-import { othersOn, type RunningProcess } from './running-processes';
 import { READ_SHARED, SAVE_SETTINGS } from './queries/settings';
 
 // Settings that decide what background work does, what leaves the service, and what is counted by
@@ -35,4 +33,29 @@ export function sharedSettings(config: Config, pepper: string): SharedSettings {
     WEBHOOK_ALLOW_NETWORKS: config.webhook_allow_networks.toSorted().join(','),
     WEBHOOK_LOG_DAYS: config.webhook_log_days,
   };
+}
+
+/** Makes these settings those of the installation, whoever runs. */
+export async function acceptSettings(sql: Sql, settings: SharedSettings): Promise<void> {
+  await sql(SAVE_SETTINGS, { settings: JSON.stringify(settings) });
+}
+
+export async function readSettings(sql: Sql): Promise<SharedSettings> {
+  const [found] = await sql(READ_SHARED, {});
+  return (found?.settings ?? {}) as SharedSettings;
+}
+
+/** What is different, in a line for each variable; one that only one of both knows is not. */
+export function differencesOf(recorded: SharedSettings, own: SharedSettings): string[] {
+  return Object.entries(own).flatMap(([name, value]) => {
+    const other = recorded[name];
+    if (other === undefined || isDeepStrictEqual(other, value)) return [];
+    if (name === 'TWILIO_AUTH_TOKEN') return `${name} is another one here`;
+    return `${name} is ${shown(name, value)} here, and ${shown(name, other)} there`;
+  });
+}
+
+function shown(name: string, value: Value): string {
+  if (name === 'SMTP_URL') return value ? 'set' : 'not set';
+  return value === null || value === '' ? 'not set' : String(value);
 }

@@ -30,6 +30,9 @@ export interface Storage {
   clearIncoming(age_ms: number): Promise<void>;
 }
 
+/** The key of the file that says which installation a storage belongs to. */
+export const STORAGE_MARK = 'installation';
+
 /** Opens the folder, which is made when absent. Throws if this user may not write in it. */
 export function openStorage(folder: string, reserve_bytes: number): Storage {
   const root = resolve(folder);
