@@ -5,14 +5,7 @@ import { fillBuyers } from './decisions-world';
 import { openOffer } from './events-world';
 import { fillLeads, openShop, type Shop } from './shop';
 import { option } from './tools';
-import {
-  copyWorld,
-  dropWorld,
-  forgetStorage,
-  prepareWorld,
-  query,
-  type BenchWorld,
-} from './world';
+import { copyWorld, dropWorld, forgetStorage, prepareWorld, query, type BenchWorld } from './world';
 
 // A company that has been at work for a hundred days: a million calls with their conversions, and a
 // million leads that wait for their next step. It is made once, and copied for every run.

@@ -84,9 +84,7 @@ in_long('three servers and two workers', () => {
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
       const dialed = answers.filter(({ body }) => body.call_session.instruction.action === 'dial');
       expect(dialed).toHaveLength(50);
-      expect(
-        await count('SELECT count(*) AS n FROM call_attempts WHERE company_id = $1'),
-      ).toBe(50);
+      expect(await count('SELECT count(*) AS n FROM call_attempts WHERE company_id = $1')).toBe(50);
     },
   );
 
@@ -94,7 +92,9 @@ in_long('three servers and two workers', () => {
     const buyer = await create('buyers', { number: '+12125550101' });
     const offer = await create('offers', { name: 'Auto', buyer_ids: [buyer.id] });
     const body = { offer_id: offer.id, caller_number: '+13105550100', call_sid: 'CA1' };
-    const answers = await Promise.all(times(30).map((n) => at(n)('post', 'call_sessions', { body })));
+    const answers = await Promise.all(
+      times(30).map((n) => at(n)('post', 'call_sessions', { body })),
+    );
     expect(new Set(answers.map((answer) => answer.body.call_session.id)).size).toBe(1);
     expect(await count('SELECT count(*) AS n FROM calls WHERE company_id = $1')).toBe(1);
   });
@@ -242,9 +242,9 @@ in_long('three servers and two workers', () => {
     await Promise.all([kill(0), kill(1)]);
     const { status, total_count, import_count } = await finished(at(0), path);
     expect([status, total_count, import_count]).toEqual(['succeeded', 200_000, 200_000]);
-    expect((await at(2)('get', `buyer_suppressions/${list.id}`)).body.buyer_suppression).toMatchObject(
-      { status: 'succeeded', blocked: 200_000 },
-    );
+    expect(
+      (await at(2)('get', `buyer_suppressions/${list.id}`)).body.buyer_suppression,
+    ).toMatchObject({ status: 'succeeded', blocked: 200_000 });
   });
 
   test('what happens to an agent comes live, numbered, to streams at every server', async () => {

@@ -1,5 +1,8 @@
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { repetitions } from './repetitions';
+
+const load = createRequire(__filename);
 
 /**
  * Runs suites of other folders against three servers, and two workers once they run jobs, with load
@@ -12,6 +15,6 @@ export function againstFleet(suites: string[]): void {
     describe(suite, () => {
       // Read by createWorld, in the hooks of the suite.
       beforeAll(() => void (process.env.TEST_FLEET = 'yes'));
-      require(join(__dirname, '..', `${suite}.test`));
+      load(join(__dirname, '..', `${suite}.test.ts`));
     });
 }
