@@ -8,7 +8,10 @@ import { exitWith, onStop } from './background/process';
 // both share a processor, it gives way to them.
 
 async function main(): Promise<void> {
-  const installation = await openInstallation(loadConfig(), { kind: 'worker', in_background: true });
+  const installation = await openInstallation(loadConfig(), {
+    kind: 'worker',
+    in_background: true,
+  });
   giveWay();
   const jobs = await startJobs(installation.deps);
   onStop(installation.deps, async () => {
