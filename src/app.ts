@@ -18,7 +18,7 @@ import { healthChecks } from './http/health';
 import { idempotency } from './http/idempotency';
 import { listFormats } from './http/list-formats';
 import { observed } from './http/logging';
-import { createMetrics } from './http/metrics';
+import { createMetrics, type Metrics } from './http/metrics';
 import { otherPaths } from './http/other-paths';
 import { readQuery } from './http/parameters';
 import { bodyReader } from './http/read-body';
@@ -35,11 +35,10 @@ import { invitationPage } from './people/invitation-page';
 export function createApp(
   deps: Deps,
   handlers: Handlers = createHandlers(deps),
-  others: Partial<Pipeline> = {},
+  { metrics = metricsOf(deps), ...others }: Partial<Pipeline> & { metrics?: Metrics } = {},
 ): Express {
   const { config, log, database } = deps;
   const app = expressApp(config);
-  const metrics = createMetrics(database.pool, config.metrics_token);
   const pipeline = { ...pipelineOf(app, deps, others.timeouts ?? BODY_TIMEOUTS), ...others };
 
   app.use(everyRequest(observed(log, metrics)));
@@ -55,6 +54,9 @@ export function createApp(
   app.use(errorHandler(log));
   return app;
 }
+
+const metricsOf = ({ config, database }: Deps): Metrics =>
+  createMetrics(database.pool, { token: config.metrics_token });
 
 function expressApp({ trust_proxy }: Config): Express {
   const app = express();

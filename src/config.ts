@@ -16,6 +16,8 @@ process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 export interface Config {
   port: number;
   host: string;
+  /** How many processes answer requests; with more than one, another one runs the jobs. */
+  web_concurrency: number;
   /** PostgreSQL to use; absent: the server runs its own. */
   database_url: string | undefined;
   /** PostgreSQL itself, where database_url is that of a pooler such as PgBouncer. */
@@ -62,6 +64,8 @@ export interface Config {
   twilio: { account_sid: string | undefined; auth_token: string | undefined; base_url: string };
   /** The URL of this service from outside, without a path. */
   public_url: string;
+  /** Whether it was given; otherwise it is that of this machine. */
+  public_url_is_set: boolean;
   /** The server that sends e-mails; absent: they are only stored. */
   smtp_url: string | undefined;
   /** The sender of e-mails when neither action nor schedule has one. */
@@ -145,6 +149,7 @@ const between = (low: number, high: number) =>
 const VARIABLES = {
   PORT: port({ default: 3000 }),
   HOST: hostName({ default: '127.0.0.1' }),
+  WEB_CONCURRENCY: between(1, 64)({ default: 1 }),
   DATABASE_URL: databaseUrl({ default: undefined }),
   DATABASE_DIRECT_URL: databaseUrl({ default: undefined }),
   DATABASE_READ_URL: databaseUrl({ default: undefined }),
@@ -196,6 +201,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
   return Object.freeze({
     port: values.PORT,
     host: values.HOST,
+    web_concurrency: values.WEB_CONCURRENCY,
     database_url: values.DATABASE_URL,
     database_direct_url: values.DATABASE_DIRECT_URL,
     database_read_url: values.DATABASE_READ_URL,
@@ -225,6 +231,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
       base_url: values.TWILIO_BASE_URL,
     },
     public_url: values.PUBLIC_URL ?? `http://localhost:${values.PORT}`,
+    public_url_is_set: values.PUBLIC_URL !== undefined,
     smtp_url: values.SMTP_URL,
     mail_from: values.MAIL_FROM,
     webhook_allow_networks: values.WEBHOOK_ALLOW_NETWORKS,

@@ -107,6 +107,21 @@ export function createDeps({
   };
 }
 
+/** Closes what dependencies have opened, once nothing uses it any more. */
+export async function closeDeps({
+  mailer,
+  request,
+  limits,
+  standby,
+  database,
+}: Deps): Promise<void> {
+  mailer.close();
+  await request.close();
+  await limits.close();
+  await standby?.close();
+  await database.close();
+}
+
 export const storageSettings = (config: Config): StorageSettings => ({
   folder: config.storage_dir,
   reserve_bytes: config.storage_reserve_bytes,

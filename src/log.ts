@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import pino, { type DestinationStream, type Logger } from 'pino';
 
 // The log of the process. No line has a header, a body, or a value of somebody's data: what is
@@ -162,6 +163,8 @@ const standardOutput = (): DestinationStream =>
 
 /** How long a line may wait for others. */
 const BATCH_MS = 10;
+/** What Linux writes to a pipe as a whole: lines of several processes must not mix. */
+const MAX_SHARED_BYTES = 4_096;
 
 /** Writes lines in batches: each write costs more than a line. The last come before the end. */
 function inBatches(output: ReturnType<typeof pino.destination>) {
@@ -175,8 +178,11 @@ function inBatches(output: ReturnType<typeof pino.destination>) {
     output.flushSync();
   };
   process.once('exit', flushSync);
+  const is_full = (line: string) =>
+    cluster.isWorker && Buffer.byteLength(lines) + Buffer.byteLength(line) > MAX_SHARED_BYTES;
   return {
     write: (line: string) => {
+      if (lines !== '' && is_full(line)) flush();
       if (lines === '') setTimeout(flush, BATCH_MS);
       lines += line;
     },

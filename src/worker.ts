@@ -1,6 +1,5 @@
 import { loadConfig } from './config';
 import { giveWay } from './db/lower-priority';
-import { storageOf } from './deps';
 import { openInstallation } from './installation/open';
 import { startJobs } from './background/start';
 import { exitWith, onStop } from './background/process';
@@ -9,9 +8,10 @@ import { exitWith, onStop } from './background/process';
 // both share a processor, it gives way to them.
 
 async function main(): Promise<void> {
-  const config = loadConfig();
-  if (config.s3) await storageOf(config).check();
-  const installation = await openInstallation(config, { in_background: true });
+  const installation = await openInstallation(loadConfig(), {
+    kind: 'worker',
+    in_background: true,
+  });
   giveWay();
   const jobs = await startJobs(installation.deps);
   onStop(installation.deps, async () => {

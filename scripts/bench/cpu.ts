@@ -44,7 +44,8 @@ export const postmaster = (): number =>
 /** Measures the CPU milliseconds that each unit of work costs the service and the database. */
 export function cpuMeter(service: number | undefined) {
   const read = () => ({
-    service: service === undefined ? 0 : cpuSeconds(service),
+    // With WEB_CONCURRENCY, most of it is its children's.
+    service: service === undefined ? 0 : cpuSeconds(service, { children: true }),
     database: cpuSeconds(postmaster(), { children: true }),
   });
   const before = read();

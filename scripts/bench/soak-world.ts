@@ -5,7 +5,7 @@ import { fillBuyers } from './decisions-world';
 import { openOffer } from './events-world';
 import { fillLeads, openShop, type Shop } from './shop';
 import { option } from './tools';
-import { copyWorld, dropWorld, prepareWorld, query, type BenchWorld } from './world';
+import { copyWorld, dropWorld, forgetStorage, prepareWorld, query, type BenchWorld } from './world';
 
 // A company that has been at work for a hundred days: a million calls with their conversions, and a
 // million leads that wait for their next step. It is made once, and copied for every run.
@@ -145,7 +145,9 @@ export async function openSoakWorld(server: EmbeddedDatabase): Promise<SoakWorld
   const name = `${NAME}_run`;
   await dropWorld(server, name);
   await query(server.url, `CREATE DATABASE ${name} TEMPLATE ${NAME}`);
-  return { ...kept, world: { ...template, url: template.url.replace(/bench_soak$/, name) } };
+  const url = template.url.replace(/bench_soak$/, name);
+  await forgetStorage(url);
+  return { ...kept, world: { ...template, url } };
 }
 
 export const dropSoakRun = (server: EmbeddedDatabase): Promise<void> =>

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
-import { PEPPER } from './world';
+import { PEPPER, storageOf } from './world';
 
 export const option = (name: string, fallback: string): string =>
   process.argv[process.argv.indexOf(`--${name}`) + 1 || Infinity] ?? fallback;
@@ -49,6 +49,7 @@ const built = (script: 'start' | 'worker', url: string, settings: NodeJS.Process
     DATABASE_URL: url,
     KEY_PEPPER: PEPPER,
     DATA_DIR: '.bench',
+    STORAGE_DIR: storageOf(url),
     LOG_LEVEL: 'info',
     // Requests are counted as usual, but the limits are never reached.
     RATE_LIMIT_PER_MINUTE: '1000000000',

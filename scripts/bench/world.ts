@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import { startEmbedded, type EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { migrate } from '../../src/db/migrate';
@@ -67,7 +69,19 @@ export async function copyWorld(
 ): Promise<BenchWorld> {
   await dropWorld(server, name);
   await query(server.url, `CREATE DATABASE ${name} TEMPLATE bench_${world.buyers}`);
-  return { ...world, url: server.url.replace(/\/postgres$/, `/${name}`) };
+  const url = server.url.replace(/\/postgres$/, `/${name}`);
+  await forgetStorage(url);
+  return { ...world, url };
+}
+
+/** Where the services of a bench keep files: each database has a folder of its own. */
+export const storageOf = (url: string): string =>
+  join('.bench/storage', new URL(url).pathname.slice(1));
+
+/** A copy of a database would be refused with another storage than its original has. */
+export async function forgetStorage(url: string): Promise<void> {
+  rmSync(storageOf(url), { recursive: true, force: true });
+  await query(url, 'UPDATE installations SET storage_id = NULL').catch(() => undefined);
 }
 
 export async function dropWorld(server: EmbeddedDatabase, name: string): Promise<void> {

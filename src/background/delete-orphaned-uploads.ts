@@ -1,4 +1,5 @@
 import type { Deps } from '../deps';
+import { STORAGE_MARK } from '../storage/storage';
 import { FILES_IN_USE } from './queries/uploads';
 
 const HOUR_MS = 3_600_000;
@@ -12,7 +13,8 @@ export async function deleteOrphanedUploads(
   age_ms = 6 * HOUR_MS,
 ): Promise<void> {
   await storage.clearIncoming(age_ms);
-  for await (const keys of storage.keysOlderThan(age_ms)) {
+  for await (const found of storage.keysOlderThan(age_ms)) {
+    const keys = found.filter((key) => key !== STORAGE_MARK);
     const used = new Set((await database.sql(FILES_IN_USE, { keys })).map(({ key }) => key));
     for (const key of keys) if (!used.has(key)) await storage.remove(key);
   }

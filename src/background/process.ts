@@ -10,10 +10,10 @@ const STOP_TIMEOUT_MS = 9_500;
 const FLUSH_MS = 500;
 
 /**
- * Runs `stop` when a signal or an unhandled error ends the process; the log is flushed before the
- * process exits.
+ * Runs `stop` when a signal, an unhandled error, or a call of the returned function ends the
+ * process; the log is flushed before the process exits.
  */
-export function onStop({ log }: Deps, stop: () => Promise<void>): void {
+export function onStop({ log }: Pick<Deps, 'log'>, stop: () => Promise<void>): () => void {
   const flush = setInterval(() => log.flush(), FLUSH_MS);
   const { close } = closeWithGrace(
     { delay: STOP_TIMEOUT_MS, logger: undefined, skip: [...SIGNALS] },
@@ -24,7 +24,13 @@ export function onStop({ log }: Deps, stop: () => Promise<void>): void {
       log.flush();
     },
   );
-  for (const signal of SIGNALS) onSignal(signal, close);
+  let closing = false;
+  const closeOnce = () => {
+    if (!closing) close();
+    closing = true;
+  };
+  for (const signal of SIGNALS) onSignal(signal, closeOnce);
+  return closeOnce;
 }
 
 /**

@@ -1,9 +1,19 @@
 import type { Command } from 'commander';
 import { sqlOn } from '../db/sql';
-import { replacePepper } from '../installation/pepper';
+import type { Config } from '../config';
+import { storageOf } from '../deps';
+import { storageName, type DatabaseServer } from '../installation/open';
+import { claimPepper, replacePepper } from '../installation/pepper';
+import {
+  acceptSettings,
+  differencesOf,
+  readSettings,
+  sharedSettings,
+} from '../installation/shared-settings';
+import { acceptStorage, storageFault } from '../installation/storage-mark';
 import { json, runOnDatabase } from './command';
 
-/** `migrate` and `pepper replace`. */
+/** `migrate`, `pepper replace` and `settings accept`. */
 export function addDatabaseCommands(program: Command): void {
   program
     .command('migrate')
@@ -32,4 +42,29 @@ export function addDatabaseCommands(program: Command): void {
         return { invalid_credentials: replaced.invalid };
       }),
     );
+  program
+    .command('settings')
+    .description('what must be equal in all processes: settings, and the storage of files')
+    .command('accept')
+    .description(
+      'make the configured ones those of the database; processes that run go on with theirs ' +
+        'until they are started again',
+    )
+    .addOption(json())
+    .action((options) => runOnDatabase(options.json, accept));
+}
+
+/** Makes the configured settings and storage those of the installation. */
+async function accept({ prepare }: DatabaseServer, config: Config): Promise<object> {
+  let changed: string[] = [];
+  await prepare(async (client) => {
+    const sql = sqlOn(client);
+    const settings = sharedSettings(config, await claimPepper(sql, config));
+    const claimed = { storage: storageOf(config), name: storageName(config) };
+    changed = differencesOf(await readSettings(sql), settings);
+    if (await storageFault(sql, claimed)) changed.push(claimed.name);
+    await acceptStorage(sql, claimed.storage);
+    await acceptSettings(sql, settings);
+  });
+  return { changed };
 }

@@ -6,9 +6,16 @@ import { HostsClient } from '../db/hosts-client';
 import { OtherVersion, pendingMigrations } from '../db/migrate';
 import { sqlOn, type Sql } from '../db/sql';
 import { checkAddress } from '../installation/listen';
-import { openDatabaseServer, sessionFault, type DatabaseServer } from '../installation/open';
+import { storageOf, storageSettings } from '../deps';
+import {
+  openDatabaseServer,
+  sessionFault,
+  storageName,
+  type DatabaseServer,
+} from '../installation/open';
 import { pepperMatches, WrongPepper } from '../installation/pepper';
-import { storageSettings } from '../deps';
+import { differencesOf, readSettings, sharedSettings } from '../installation/shared-settings';
+import { storageFault } from '../installation/storage-mark';
 import { folderFault, StartError } from '../start-error';
 import { nameOfStorage, openStorage } from '../storage/open';
 import { SERVER_VERSION, UNFINISHED_PURCHASES } from './queries/operator';
@@ -155,8 +162,40 @@ async function examineDatabase(client: Client, config: Config): Promise<Finding[
       is_migrated ? 'all applied' : `pending: ${pending.join(', ')}`,
       'Run: npx trunkline migrate (a start does it too)',
     ),
-    ...(is_migrated ? [await pepper(sql, config), await purchases(sql)] : []),
+    ...(is_migrated ? await inUse(sql, config) : []),
   ];
+}
+
+/** What the installation has in common with the processes that run. */
+async function inUse(sql: Sql, config: Config): Promise<Finding[]> {
+  return [
+    await pepper(sql, config),
+    await settings(sql, config),
+    ...(await sharedStorage(sql, config)),
+    await purchases(sql),
+  ];
+}
+
+/** Of a secret, only processes with the pepper know whether it is another one. */
+async function settings(sql: Sql, config: Config): Promise<Finding> {
+  const own = sharedSettings(config, '');
+  delete own.TWILIO_AUTH_TOKEN;
+  const differences = differencesOf(await readSettings(sql), own);
+  const are_equal = differences.length === 0;
+  return finding(
+    'settings',
+    are_equal,
+    are_equal ? 'are those of the running processes' : differences.join('; '),
+    'Set it as it is there, or change it everywhere: docs/operations.md, "Equal on all hosts".',
+  );
+}
+
+/** A folder that is not there is reported by itself, and is not made here. */
+async function sharedStorage(sql: Sql, config: Config): Promise<Finding[]> {
+  if (!config.s3 && !existsSync(config.storage_dir)) return [];
+  const claimed = { storage: storageOf(config), name: storageName(config) };
+  const fault = await storageFault(sql, claimed).catch((error: unknown) => error as Error);
+  return [finding('shared storage', !fault, fault?.message ?? 'is that of this database')];
 }
 
 async function pepper(sql: Sql, config: Config): Promise<Finding> {

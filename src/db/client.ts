@@ -110,6 +110,12 @@ export function openDatabase(
   };
 }
 
+/** Connections that all pools of a process have together, at most. */
+export const connectionsOf = (pool_size: number): number =>
+  4 * Math.ceil(pool_size / 2) + OF_CREDENTIALS + OF_BATCHES + OF_STREAMS + OF_BULK;
+
+const [OF_CREDENTIALS, OF_BATCHES, OF_STREAMS, OF_BULK] = [2, 4, 8, 6];
+
 interface PoolOptions {
   url: string;
   direct_url: string | undefined;
@@ -140,9 +146,9 @@ function openPools({ pool_size, timeout_ms, ...servers }: PoolOptions) {
     prepared: new Pool(planned('prepared')),
     searches: new Pool(of('searches')),
     routing: new Pool(planned('routing')),
-    credentials: new Pool({ ...planned('credentials'), max: 2 }),
-    batched: new Pool({ ...of('batched'), max: 4 }),
-    streams: new Pool({ ...long, max: 8 }),
-    bulk: new Pool({ ...long, max: 6 }),
+    credentials: new Pool({ ...planned('credentials'), max: OF_CREDENTIALS }),
+    batched: new Pool({ ...of('batched'), max: OF_BATCHES }),
+    streams: new Pool({ ...long, max: OF_STREAMS }),
+    bulk: new Pool({ ...long, max: OF_BULK }),
   };
 }

@@ -2086,6 +2086,12 @@ export interface SqlTypes {
       deleted: string;
     };
   };
+  'installation.delete_process': {
+    params: {
+      id: string | null;
+    };
+    row: object;
+  };
   'installation.demo_fleets': {
     params: {
       company_id: number | string | bigint | null;
@@ -2142,6 +2148,12 @@ export interface SqlTypes {
       pg_advisory_lock: string;
     };
   };
+  'installation.max_connections': {
+    params: object;
+    row: {
+      max: number;
+    };
+  };
   'installation.next_company_id': {
     params: object;
     row: {
@@ -2155,9 +2167,47 @@ export interface SqlTypes {
       has_credentials: boolean;
     };
   };
+  'installation.read_shared': {
+    params: object;
+    row: {
+      storage_id: string | null;
+      settings: unknown;
+    };
+  };
   'installation.replace_pepper': {
     params: {
       pepper_check: Buffer | null;
+    };
+    row: object;
+  };
+  'installation.running_processes': {
+    params: {
+      seconds: number | string | bigint | null;
+    };
+    row: {
+      kind: string;
+      host: string;
+      pid: number;
+    };
+  };
+  'installation.save_settings': {
+    params: {
+      settings: string | object | null;
+    };
+    row: object;
+  };
+  'installation.save_storage': {
+    params: {
+      storage_id: string | null;
+    };
+    row: object;
+  };
+  'installation.see_process': {
+    params: {
+      id: string | null;
+      kind: string | null;
+      host: string | null;
+      pid: number | string | bigint | null;
     };
     row: object;
   };

@@ -1,14 +1,34 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  AggregatorRegistry,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  Registry,
+  type MetricObjectWithValues,
+  type MetricValue,
+} from 'prom-client';
 import { HttpProblem } from '../errors';
+
+/** What is measured, in a form that other processes can add up. */
+export type Measured = MetricObjectWithValues<MetricValue<string>>[];
 
 export interface Metrics {
   /** Adds a request to the times, by operation and status. */
   observe(operation: string, status: number, seconds: number): void;
   /** The page that Prometheus reads. */
   page: RequestHandler;
+  /** What was measured by this process. */
+  measured(): Promise<Measured>;
+}
+
+interface MetricsOptions {
+  /** Absent: there is no page, since its numbers reveal how much business there is. */
+  token: string | undefined;
+  /** The text of the page where several processes make it together. */
+  sum?: () => Promise<string>;
 }
 
 let of_process: Registry | undefined;
@@ -22,8 +42,20 @@ function processMetrics(): Registry {
   return of_process;
 }
 
-/** Without a token there is no page: its numbers reveal how much business there is. */
-export function createMetrics(pool: Pool, token: string | undefined): Metrics {
+/** What is measured of any process, whether it answers requests or not. */
+export const measureProcess = (): Promise<Measured> => processMetrics().getMetricsAsJSON();
+
+/** The text of a page with what several processes have measured. */
+export const sumOf = (measured: Measured[]): Promise<string> =>
+  AggregatorRegistry.aggregate(measured).metrics();
+
+/** What several processes have counted together, without what was so only at the moment. */
+export async function countsOf(measured: Measured[]): Promise<Measured> {
+  const all = (await AggregatorRegistry.aggregate(measured).getMetricsAsJSON()) as Measured;
+  return all.filter(({ type }) => ['counter', 'histogram', 'summary'].includes(String(type)));
+}
+
+export function createMetrics(pool: Pool, { token, sum }: MetricsOptions): Metrics {
   const registry = new Registry();
   const requests = new Histogram({
     name: 'http_request_duration_seconds',
@@ -52,8 +84,9 @@ export function createMetrics(pool: Pool, token: string | undefined): Metrics {
       res
         .set('Cache-Control', 'no-store')
         .type(all.contentType)
-        .send(await all.metrics());
+        .send(await (sum ? sum() : all.metrics()));
     },
+    measured: () => all.getMetricsAsJSON(),
   };
 }
 

@@ -6,11 +6,24 @@ import { connectionFault, databaseName } from '../db/connection-fault';
 import { isInitialised, startEmbedded, type EmbeddedDatabase } from '../db/embedded-postgres';
 import { LOCK, migrate, onMigrated } from '../db/migrate';
 import { checkPooler, refusePooler } from '../db/pooler';
-import { sqlOn } from '../db/sql';
-import { createDeps, type Deps, type DepsOptions } from '../deps';
+import { sqlOn, type Sql } from '../db/sql';
+import {
+  closeDeps,
+  createDeps,
+  storageOf,
+  storageSettings,
+  type Deps,
+  type DepsOptions,
+} from '../deps';
 import { prepareQueue } from '../jobs/queue';
 import { folderFault, StartError } from '../start-error';
+import { nameOfStorage } from '../storage/open';
+import { claimSettings } from './claim-settings';
+import { checkConnections, embeddedConnections } from './connections';
 import { claimPepper } from './pepper';
+import { appear, type Kind, type Presence } from './running-processes';
+import { sharedSettings } from './shared-settings';
+import { claimStorage } from './storage-mark';
 
 /** A database that is up and migrated, and everything that uses it. */
 export interface Installation {
@@ -21,6 +34,8 @@ export interface Installation {
 }
 
 interface OpenOptions extends Partial<DepsOptions> {
+  /** What the process is to the others of this installation; a command is nothing to them. */
+  kind?: Kind;
   /** With `server`, a PostgreSQL that is started here runs as long as the server. */
   role?: 'server' | 'command';
   /** Whether a database that is missing or out of date is refused; otherwise it is made. */
@@ -33,22 +48,24 @@ interface OpenOptions extends Partial<DepsOptions> {
  */
 export async function openInstallation(
   config: Config,
-  { role = 'command', existing = false, ...options }: OpenOptions = {},
+  { role = 'command', existing = false, kind, ...options }: OpenOptions = {},
 ): Promise<Installation> {
   const database = await openDatabaseServer(config, { role, existing });
   try {
     let pepper = '';
+    let presence: Presence | undefined;
     const migrated = await database.prepare(async (client) => {
-      pepper = await claimPepper(sqlOn(client), config);
+      const sql = sqlOn(client);
+      if (role === 'server') await checkConnections(sql, config);
+      pepper = await claimPepper(sql, config);
+      if (kind) presence = await join(sql, kind, { config, pepper });
     });
     const deps = createDeps({ config, database_url: database.url, pepper, ...options });
     if (role === 'server') database.watch(deps.log);
+    presence?.keep(deps.database.sql, deps.log);
     const close = async () => {
-      deps.mailer.close();
-      await deps.request.close();
-      await deps.limits.close();
-      await deps.standby?.close();
-      await deps.database.close();
+      await presence?.end(deps.database.sql);
+      await closeDeps(deps);
       await database.stop();
     };
     return { deps, migrated, close };
@@ -56,6 +73,20 @@ export async function openInstallation(
     await database.stop();
     throw error;
   }
+}
+
+/** Becomes one of the processes of the installation, if it has what the others have. */
+async function join(
+  sql: Sql,
+  kind: Kind,
+  { config, pepper }: { config: Config; pepper: string },
+): Promise<Presence> {
+  const settings = sharedSettings(config, pepper);
+  const storage = storageOf(config);
+  if (config.s3) await storage.check();
+  await claimStorage(sql, { storage, name: storageName(config) });
+  await claimSettings(sql, settings);
+  return appear(sql, kind, settings);
 }
 
 /** A PostgreSQL that is up. */
@@ -137,10 +168,18 @@ export const sessionFault = (
 
 async function startOwn(config: Config, role: 'server' | 'command'): Promise<EmbeddedDatabase> {
   try {
-    return await startEmbedded({ dataDir: config.data_dir, role });
+    const settings = { max_connections: String(embeddedConnections(config)) };
+    return await startEmbedded({ dataDir: config.data_dir, role, settings });
   } catch (error) {
     throw folderFault('DATA_DIR', config.data_dir, error);
   }
+}
+
+/** What an operator calls the storage of files, with its variable. */
+export function storageName(config: Config): string {
+  const { folder, ...settings } = storageSettings(config);
+  const name = nameOfStorage({ ...settings, folder: resolve(folder) });
+  return config.s3 ? `S3_BUCKET: ${name}` : `STORAGE_DIR: the folder ${name}`;
 }
 
 /** Which database a configuration names, without its password. */

@@ -1,6 +1,9 @@
 import type { Readable } from 'node:stream';
 import type { S3Settings } from './s3-settings';
 
+/** The key of the file that says which installation a storage belongs to. */
+export const STORAGE_MARK = 'installation';
+
 /** Where files are: in a folder, or with `s3` in a bucket. Plain values, to pass to a thread. */
 export interface StorageSettings {
   /** Folder of files that arrive, and without `s3` of all files. */

@@ -29,6 +29,7 @@ afterAll(() => world.close());
 const LOOKUPS = [
   'companies',
   'installations',
+  'processes',
   'credential_lookups',
   'lead_tokens',
   'number_lookups',

@@ -71,7 +71,9 @@ test('a busy port costs nothing: the next start makes the demo and prints its ke
 
 test('DEMO=false: no company is made, and the start says how to make one', async () => {
   const url = await freshDatabase();
-  const environment = { DATABASE_URL: url, DATA_DIR, DEMO: 'false', KEY_PEPPER: PEPPER_OF_TESTS };
+  const STORAGE_DIR = join(folder, 'storage of no demo');
+  const given = { DATABASE_URL: url, DATA_DIR, STORAGE_DIR, KEY_PEPPER: PEPPER_OF_TESTS };
+  const environment = { ...given, DEMO: 'false' };
   const server = await startServer(environment);
   expect(server.output()).toContain('npx trunkline company create --name NAME');
   expect(server.output()).not.toMatch(/private key|Found its data/);
@@ -81,7 +83,9 @@ test('DEMO=false: no company is made, and the start says how to make one', async
 
 test('the start names its version and its database, without the password', async () => {
   const url = await freshDatabase();
-  const server = await startServer({ DATABASE_URL: url, DATA_DIR, KEY_PEPPER: PEPPER_OF_TESTS });
+  const STORAGE_DIR = join(folder, 'storage of the named');
+  const given = { DATABASE_URL: url, DATA_DIR, STORAGE_DIR, KEY_PEPPER: PEPPER_OF_TESTS };
+  const server = await startServer(given);
   const { pathname, password, port } = new URL(url);
   expect(server.output()).toContain(`Version: ${contract.document.info.version}\n`);
   expect(server.output()).toContain(

@@ -19,6 +19,7 @@ import { issueCredentials, type NewCredentials } from '../../src/people/issue-cr
 import { TEMPLATE } from './global-setup';
 import { checkAnswer } from './worker/contract-check';
 import { validate } from './worker/validator';
+import { openFleet } from './fleet';
 import { patient } from './patience';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head' | 'options';
@@ -124,8 +125,9 @@ export async function createWorld({
   environment,
   handlers,
   rate_window_seconds,
-  log = pino({ level: 'silent' }),
+  log: given_log,
 }: WorldOptions = {}): Promise<World> {
+  const log = given_log ?? pino({ level: 'silent' });
   const url = await freshDatabase();
   const own = testEnvironment(environment);
   const database = await through(url, own);
@@ -136,7 +138,12 @@ export async function createWorld({
     log,
     rate_window_seconds,
   });
-  const app = appOf(deps, handlers?.(deps));
+  // A suite may be run against processes of their own (tests/fleet), if it needs nothing of this one.
+  const fleet =
+    process.env.TEST_FLEET === 'yes' && !clock && !handlers && !rate_window_seconds && !given_log
+      ? await openFleet({ url, deps, environment })
+      : undefined;
+  const app = fleet?.balancer ?? appOf(deps, handlers?.(deps));
   const client = new Client({ connectionString: url, options: '-c timezone=UTC' });
   await client.connect();
   const working: Workers[] = [];
@@ -146,12 +153,14 @@ export async function createWorld({
     const auth = `${credentials.public_key}:${credentials.private_key}`;
     return { id: company_id, auth, api: caller(app, auth) };
   };
+  const company = await addCompany();
+  await fleet?.load(await addCompany('Load'));
   return {
     url,
     database,
     deps,
     app,
-    company: await addCompany(),
+    company,
     addCompany,
     processes,
     credentials: async (company, permissions, more = {}) => {
@@ -172,6 +181,7 @@ export async function createWorld({
       return issued.token ?? `${issued.public_key}:${issued.private_key}`;
     },
     work: async () => {
+      if (fleet) return fleet.work();
       const workers = await startWorkers({
         database: deps.database,
         log: deps.log,
@@ -185,6 +195,7 @@ export async function createWorld({
     close: async () => {
       for (const child of processes) child.kill('SIGKILL');
       await Promise.all(working.map((workers) => workers.stop()));
+      await fleet?.close();
       deps.live.close();
       await client.end();
       await deps.database.close();

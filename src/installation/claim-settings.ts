@@ -1,0 +1,37 @@
+import type { Sql } from '../db/sql';
+import { StartError } from '../start-error';
+import { othersOn, type RunningProcess } from './running-processes';
+import {
+  acceptSettings,
+  differencesOf,
+  readSettings,
+  type SharedSettings,
+} from './shared-settings';
+
+/** The process has another setting than those that run. */
+export class OtherSettings extends StartError {
+  constructor(differences: string[], others: RunningProcess[]) {
+    const running = others.map(({ kind, host, pid }) => `${kind} ${pid} on ${host}`).join(', ');
+    super(
+      `What must be equal in all processes of this database is not (running: ${running}):\n` +
+        differences.map((difference) => `  - ${difference}\n`).join('') +
+        'Set it as it is there. To change it on purpose, stop all processes first; or, to change ' +
+        'it while they run, run "npx trunkline settings accept" with the new settings, and then ' +
+        'start each process again with them.',
+    );
+  }
+}
+
+/**
+ * Compares the settings of a process that starts with those of the installation. Where they differ,
+ * they are its new ones if no other process runs. To be called under the lock of the migrations.
+ */
+export async function claimSettings(sql: Sql, own: SharedSettings): Promise<void> {
+  const recorded = await readSettings(sql);
+  const differences = differencesOf(recorded, own);
+  if (differences.length > 0) {
+    const others = await othersOn(sql);
+    if (others.length > 0) throw new OtherSettings(differences, others);
+  }
+  await acceptSettings(sql, { ...recorded, ...own });
+}

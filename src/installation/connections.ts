@@ -1,0 +1,46 @@
+import type { Config } from '../config';
+import { connectionsOf } from '../db/client';
+import type { Sql } from '../db/sql';
+import { StartError } from '../start-error';
+import { MAX_CONNECTIONS } from './queries/connections';
+
+// How many connections the PostgreSQL that Trunkline runs itself must allow.
+
+type Settings = Pick<Config, 'web_concurrency' | 'pool_size' | 'database_url'>;
+
+/** What it has without more processes. */
+const USUAL = 200;
+const MOST = 2_000;
+/** Beside the pools, a process listens for jobs and for the events of agents. */
+const LISTENING = 2;
+/** Operator's commands, and what PostgreSQL keeps for its superuser. */
+const OTHERS = 40;
+
+/** The processes of a server: beside those that answer requests, its first, and that of the jobs. */
+const processesOf = ({ web_concurrency }: Settings) =>
+  web_concurrency > 1 ? web_concurrency + 2 : 1;
+
+const neededBy = (settings: Settings): number =>
+  processesOf(settings) * (connectionsOf(settings.pool_size) + LISTENING) + OTHERS;
+
+/** `max_connections` of the PostgreSQL that is started for these settings. */
+export function embeddedConnections(settings: Settings): number {
+  const needed = neededBy(settings);
+  if (needed > MOST) throw tooMany(settings, `allows ${MOST} at most`);
+  return Math.max(USUAL, needed);
+}
+
+/** Throws if the PostgreSQL that is running has fewer: another process has started it. */
+export async function checkConnections(sql: Sql, settings: Settings): Promise<void> {
+  if (settings.database_url !== undefined || settings.web_concurrency === 1) return;
+  const [{ max } = { max: 0 }] = await sql(MAX_CONNECTIONS, {});
+  if (max < neededBy(settings))
+    throw tooMany(settings, `was started by another process with ${max}; stop that process`);
+}
+
+const tooMany = (settings: Settings, limit: string) =>
+  new StartError(
+    `WEB_CONCURRENCY=${settings.web_concurrency}: with DATABASE_POOL_SIZE=${settings.pool_size}, ` +
+      `the processes take up to ${neededBy(settings)} connections, and the PostgreSQL of DATA_DIR ` +
+      `${limit}, set one of both lower, or use a PostgreSQL of your own (DATABASE_URL).`,
+  );

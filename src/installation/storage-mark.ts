@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { Sql } from '../db/sql';
+import { StartError } from '../start-error';
+import { STORAGE_MARK, type Storage } from '../storage/storage';
+import { READ_SHARED, SAVE_STORAGE } from './queries/settings';
+
+// The storage of files has a mark, which the database knows: a process whose storage is another one
+// would not find the files of the others, and would delete files of another installation.
+
+/** The process has another storage than the installation. */
+export class OtherStorage extends StartError {
+  constructor(name: string, found: string | undefined) {
+    const whose = found === undefined ? 'it has no mark of one' : 'it is that of another one';
+    super(
+      `${name} is not the storage of this installation: ${whose}. Set the storage that the other ` +
+        'processes have. If it is to be this one from now on, copy the files there and run: ' +
+        'npx trunkline settings accept',
+    );
+  }
+}
+
+interface Claimed {
+  storage: Storage;
+  /** What the operator calls it, with its variable. */
+  name: string;
+}
+
+/**
+ * Throws if this is not the storage of the installation; at its first start, it becomes that. To be
+ * called under the lock of the migrations.
+ */
+export async function claimStorage(sql: Sql, claimed: Claimed): Promise<void> {
+  const recorded = await recordedMark(sql);
+  const found = await markOf(claimed.storage);
+  if (recorded === undefined && found === undefined) await acceptStorage(sql, claimed.storage);
+  else if (recorded !== found) throw new OtherStorage(claimed.name, found);
+}
+
+/** Why this is not the storage of the installation, if it is not; before its first start, any is. */
+export async function storageFault(
+  sql: Sql,
+  { storage, name }: Claimed,
+): Promise<OtherStorage | undefined> {
+  const [recorded, found] = [await recordedMark(sql), await markOf(storage)];
+  return recorded === found ? undefined : new OtherStorage(name, found);
+}
+
+/** Makes this the storage of the installation, and of no other. */
+export async function acceptStorage(sql: Sql, storage: Storage): Promise<void> {
+  const mark = (await recordedMark(sql)) ?? randomUUID();
+  const draft = join(storage.incoming, randomUUID());
+  await writeFile(draft, `${mark}\n`);
+  try {
+    await storage.remove(STORAGE_MARK);
+    await storage.keep(draft, STORAGE_MARK);
+  } finally {
+    await rm(draft, { force: true });
+  }
+  await sql(SAVE_STORAGE, { storage_id: mark });
+}
+
+async function recordedMark(sql: Sql): Promise<string | undefined> {
+  const [found] = await sql(READ_SHARED, {});
+  return found?.storage_id ?? undefined;
+}
+
+async function markOf(storage: Storage): Promise<string | undefined> {
+  const file = await storage.open(STORAGE_MARK);
+  return file && (await text(file.stream)).trim();
+}

@@ -1,0 +1,76 @@
+import { exitWith, onStop } from '../background/process';
+import { startJobs } from '../background/start';
+import { loadConfig } from '../config';
+import { giveWay } from '../db/lower-priority';
+import { closeDeps, createDeps, type Deps } from '../deps';
+import { createMetrics, measureProcess, type Measured } from '../http/metrics';
+import { listen } from '../installation/listen';
+import { httpServer } from './http-server';
+import type { Start, ToChild, ToPrimary } from './messages';
+
+// A process that the server has started, with WEB_CONCURRENCY: it answers requests, or runs the
+// background jobs. The server has opened and checked the installation. Without the server it ends
+// at once (node:cluster).
+
+interface Running {
+  measure: () => Promise<Measured>;
+  stop(): Promise<void>;
+}
+
+const sums = new Map<number, (page: string) => void>();
+let asked = 0;
+/** Ends the process; until it does its work, there is nothing to complete. */
+let end: () => void = () => process.exit();
+
+const send = (message: ToPrimary) => void process.send!(message);
+
+/** The metrics of all processes: only the server reaches them. */
+function sum(): Promise<string> {
+  asked += 1;
+  send({ kind: 'sum_wanted', id: asked });
+  return new Promise((done) => sums.set(asked, done));
+}
+
+async function web(deps: Deps): Promise<Running> {
+  const metrics = createMetrics(deps.database.pool, { token: deps.config.metrics_token, sum });
+  const { server, closeConnections, stop } = httpServer(deps, metrics);
+  await listen(server, deps.config);
+  return {
+    measure: metrics.measured,
+    stop: async () => {
+      closeConnections();
+      deps.live.close();
+      await stop();
+    },
+  };
+}
+
+async function jobs(deps: Deps): Promise<Running> {
+  giveWay();
+  const running = await startJobs(deps);
+  return { measure: measureProcess, stop: running.stop };
+}
+
+async function run({ role, database_url, pepper }: Start): Promise<void> {
+  const in_background = role === 'jobs';
+  const deps = createDeps({ config: loadConfig(), database_url, pepper, in_background });
+  const { measure, stop } = await (role === 'web' ? web : jobs)(deps);
+  end = onStop(deps, async () => {
+    await stop();
+    await closeDeps(deps);
+  });
+  process.on('message', (message: ToChild) => {
+    if (message.kind === 'measure')
+      void measure().then((measured) => send({ kind: 'measured', id: message.id, measured }));
+    if (message.kind === 'sum') {
+      sums.get(message.id)?.(message.page);
+      sums.delete(message.id);
+    }
+  });
+  send({ kind: 'ready' });
+}
+
+process.on('message', (message: ToChild) => {
+  if (message.kind === 'start') run(message.start).catch(exitWith);
+  if (message.kind === 'stop') end();
+});

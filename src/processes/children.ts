@@ -1,0 +1,140 @@
+import cluster, { type Worker } from 'node:cluster';
+import { extname, join } from 'node:path';
+import type { Logger } from 'pino';
+import { countsOf, measureProcess, sumOf, type Measured } from '../http/metrics';
+import { StartError } from '../start-error';
+import type { Role, Start, ToChild, ToPrimary } from './messages';
+
+/** A child that has not ended by itself after this time is killed; its own limit is shorter. */
+const STOP_TIMEOUT_MS = 8_500;
+/** A process that keeps dying is started again after pauses from this length */
+const MIN_PAUSE_MS = 100;
+/** to this one. */
+const MAX_PAUSE_MS = 10_000;
+/** One that has run this long has not died at its start. */
+const STEADY_MS = 30_000;
+/** A process that is busy for longer is represented by what it said last. */
+const MEASURE_TIMEOUT_MS = 2_000;
+
+interface ChildrenOptions {
+  log: Logger;
+  start: Omit<Start, 'role'>;
+}
+
+/** One of the processes, however often it was started again. */
+interface Place {
+  role: Role;
+  pause_ms: number;
+}
+
+/** The processes that a server has started, each started again when it dies. */
+export class Children {
+  private stopping = false;
+  private readonly measured = new Map<Worker, Measured>();
+  /** What was counted by processes that have died: a sum never goes back. */
+  private ended: Promise<Measured> = Promise.resolve([]);
+  private measurements = 0;
+
+  constructor(private readonly options: ChildrenOptions) {
+    cluster.setupPrimary({ exec: join(__dirname, `child${extname(__filename)}`) });
+  }
+
+  /** Starts a process, and resolves when it does its work. */
+  async add(role: Role): Promise<void> {
+    const place = { role, pause_ms: MIN_PAUSE_MS };
+    const child = this.start(place);
+    await new Promise<void>((done, fail) => {
+      child.on('message', ({ kind }: ToPrimary) => kind === 'ready' && done());
+      child.once('exit', () =>
+        // It has said why.
+        fail(new StartError('A process of the server could not start; see above.')),
+      );
+    });
+    this.watch(place, child);
+  }
+
+  /** Lets all of them complete what they do, and resolves when they have ended. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    const running = workers();
+    const ended = running.map((child) => new Promise((done) => child.once('exit', done)));
+    for (const child of running) send(child, { kind: 'stop' });
+    const timeout = setTimeout(
+      () => running.forEach((child) => child.process.kill('SIGKILL')),
+      STOP_TIMEOUT_MS,
+    );
+    await Promise.all(ended);
+    clearTimeout(timeout);
+  }
+
+  private start({ role }: Place): Worker {
+    const child = cluster.fork();
+    child.on('error', () => undefined);
+    child.on('message', (message: ToPrimary) => this.answer(child, message));
+    send(child, { kind: 'start', start: { ...this.options.start, role } });
+    return child;
+  }
+
+  /** Starts the process again when it has died. */
+  private watch(place: Place, child: Worker): void {
+    const { log } = this.options;
+    const started = performance.now();
+    child.once('exit', (code, signal) => {
+      this.keepCounts(child);
+      if (this.stopping) return;
+      if (performance.now() - started > STEADY_MS) place.pause_ms = MIN_PAUSE_MS;
+      const { role, pause_ms } = place;
+      log.error({ role, code, signal, pause_ms }, 'a process has ended and is started again');
+      place.pause_ms = Math.min(2 * pause_ms, MAX_PAUSE_MS);
+      setTimeout(() => {
+        if (!this.stopping) this.watch(place, this.start(place));
+      }, pause_ms);
+    });
+  }
+
+  private answer(child: Worker, message: ToPrimary): void {
+    if (message.kind === 'measured') {
+      this.measured.set(child, message.measured);
+      child.emit(`measured ${message.id}`);
+    }
+    if (message.kind === 'sum_wanted')
+      void this.sum().then((page) => send(child, { kind: 'sum', id: message.id, page }));
+  }
+
+  /** The page of metrics: the sum over all processes. */
+  private async sum(): Promise<string> {
+    const id = ++this.measurements;
+    await Promise.all(workers().map((child) => measure(child, id)));
+    const ended = await this.ended;
+    return sumOf([await measureProcess(), ended, ...this.measured.values()]);
+  }
+
+  private keepCounts(child: Worker): void {
+    const last = this.measured.get(child);
+    this.measured.delete(child);
+    if (last) this.ended = this.ended.then((ended) => countsOf([ended, last]));
+  }
+}
+
+const workers = (): Worker[] => Object.values(cluster.workers ?? {}).flatMap((each) => each ?? []);
+
+/** A process that is just dying is no longer reached. */
+function send(child: Worker, message: ToChild): void {
+  if (child.isConnected()) child.send(message, () => undefined);
+}
+
+/** Asks a process for what it has measured, and waits for its answer or its end. */
+function measure(child: Worker, id: number): Promise<void> {
+  return new Promise((done) => {
+    const event = `measured ${id}`;
+    const end = () => {
+      clearTimeout(timeout);
+      child.off(event, end).off('exit', end);
+      done();
+    };
+    const timeout = setTimeout(end, MEASURE_TIMEOUT_MS);
+    child.once(event, end).once('exit', end);
+    if (child.isConnected()) send(child, { kind: 'measure', id });
+    else end();
+  });
+}

@@ -1,0 +1,52 @@
+import { createServer, type Server } from 'node:http';
+import { createApp } from '../app';
+import type { Deps } from '../deps';
+import { limitConnections } from '../http/connections';
+import { messageClasses } from '../http/message-classes';
+import type { Metrics } from '../http/metrics';
+
+const HOUR_MS = 3_600_000;
+/** How long clients are asked to leave (Connection: close) before the listener closes. */
+const CLOSE_NOTICE_MS = 250;
+/** How long requests that are running may take after that. */
+const STOP_TIMEOUT_MS = 7_000;
+
+export interface HttpServer {
+  server: Server;
+  /** From now on, asks clients to close their connections. */
+  closeConnections(): void;
+  /** Completes the requests that are running, then closes the listener. */
+  stop(): Promise<void>;
+}
+
+/** Makes the HTTP server of this process. */
+export function httpServer(deps: Deps, metrics?: Metrics): HttpServer {
+  const app = createApp(deps, undefined, metrics && { metrics });
+  // An hour is for uploads; other bodies get a minute (app.ts).
+  const timeouts = { headersTimeout: 5_000, requestTimeout: HOUR_MS, keepAliveTimeout: 65_000 };
+  const server = createServer({ ...messageClasses(app), ...timeouts }, app);
+  const { max_connections: max, trust_proxy } = deps.config;
+  // Behind a proxy, all clients have its address.
+  limitConnections(server, { max, ...(trust_proxy === 0 && { max_per_address: max / 2 }) });
+  let closing = false;
+  // Prepended: the header must be set before the application replies.
+  server.prependListener(
+    'request',
+    (_req, res) => void (closing && res.setHeader('Connection', 'close')),
+  );
+  return {
+    server,
+    closeConnections: () => void (closing = true),
+    stop: () => stop(server),
+  };
+}
+
+async function stop(server: Server): Promise<void> {
+  await new Promise((done) => setTimeout(done, CLOSE_NOTICE_MS));
+  const idle = setInterval(() => server.closeIdleConnections(), 50);
+  // A client that has stopped reading must not keep the database running.
+  const timeout = setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS);
+  await new Promise((done) => server.close(done));
+  clearTimeout(timeout);
+  clearInterval(idle);
+}

@@ -1,0 +1,24 @@
+import type { Measured } from '../http/metrics';
+
+// What the processes of one server say to each other, over the channel of node:cluster.
+
+/** What a process does: answer requests, or run the background jobs. */
+export type Role = 'web' | 'jobs';
+
+/** What a process needs and cannot read from the environment. */
+export interface Start {
+  role: Role;
+  database_url: string;
+  pepper: string;
+}
+
+export type ToChild =
+  | { kind: 'start'; start: Start }
+  | { kind: 'stop' }
+  | { kind: 'measure'; id: number }
+  | { kind: 'sum'; id: number; page: string };
+
+export type ToPrimary =
+  | { kind: 'ready' }
+  | { kind: 'measured'; id: number; measured: Measured }
+  | { kind: 'sum_wanted'; id: number };

@@ -1,0 +1,31 @@
+import { deleteExpiredHourly } from '../background/delete-expired';
+import { onStop } from '../background/process';
+import type { Config } from '../config';
+import { banner } from '../installation/banner';
+import { prepareCompanies } from '../installation/demo';
+import type { Installation } from '../installation/open';
+import { Children } from './children';
+
+/**
+ * Serves with WEB_CONCURRENCY processes that share the port, and one that runs the jobs. This
+ * process has opened the installation, and does what is to be done once: it makes the first
+ * company, deletes what has expired, and starts a process that has died again.
+ */
+export async function serveInProcesses(config: Config, installation: Installation): Promise<void> {
+  const { deps } = installation;
+  const children = new Children({
+    log: deps.log,
+    start: { database_url: deps.database.url, pepper: deps.pepper },
+  });
+  await Promise.all(Array.from({ length: config.web_concurrency }, () => children.add('web')));
+  // Only now: a start that ends here would have made keys that were never shown.
+  const first_start = await prepareCompanies(deps);
+  if (config.run_jobs) await children.add('jobs');
+  const stopDeleting = deleteExpiredHourly(deps);
+  onStop(deps, async () => {
+    stopDeleting();
+    await children.stop();
+    await installation.close();
+  });
+  process.stdout.write(banner(config, installation, first_start));
+}

@@ -1,0 +1,169 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '../support/engine-process';
+import { patient } from '../support/patience';
+import { runScript, startServer, type Running } from '../support/process';
+import { basic } from '../support/world';
+
+// WEB_CONCURRENCY: one server of several processes.
+
+const data_dir = join(process.env.TRUNKLINE_TEST_FOLDER!, 'processes-data');
+mkdirSync(data_dir);
+const METRICS_TOKEN = 'a-token-of-the-metrics';
+const environment = { DATA_DIR: data_dir, WEB_CONCURRENCY: '2', METRICS_TOKEN };
+let server: Running;
+let auth: string;
+
+/** Each request has a connection of its own, so that the processes take turns. */
+const send = (path: string, { headers = {}, ...more }: RequestInit = {}) =>
+  fetch(server.url + path, {
+    headers: { Authorization: basic(auth), Connection: 'close', ...headers },
+    ...more,
+  });
+
+/** None while all have died: then ps fails. */
+const childrenOf = (pid: number): number[] =>
+  spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
+    .stdout.split('\n')
+    .flatMap((line) => (line.trim() ? Number(line) : []));
+const processes = () =>
+  childrenOf(server.child.pid!).filter((pid) =>
+    readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('processes/child'),
+  );
+const niceOf = (pid: number) =>
+  Number(execFileSync('ps', ['-o', 'ni=', '-p', String(pid)], { encoding: 'utf8' }));
+const isRunning = (pid: number) => existsSync(`/proc/${pid}/cmdline`);
+const postmaster = join(data_dir, 'postgres/postmaster.pid');
+
+/** How many lists of buyers were answered, as this page of metrics says. */
+async function counted(): Promise<number> {
+  const headers = { Authorization: `Bearer ${METRICS_TOKEN}` };
+  const page = await (await send('/metrics', { headers })).text();
+  const [, n = '0'] = /count\{operation="listBuyers",status="200"\} (\d+)/.exec(page) ?? [];
+  return Number(n);
+}
+
+/** Lists the buyers so often, and waits until each answer is counted. */
+async function list(times: number): Promise<void> {
+  const before = await counted();
+  for (let n = 0; n < times; n++)
+    expect((await send('/api/v1/buyers?per_page=1')).status).toBe(200);
+  await eventually(async () => (await counted()) === before + times, 50);
+}
+
+beforeAll(async () => {
+  server = await startServer(environment);
+  const text = server.output();
+  auth = `${/public key\s+(\S+)/.exec(text)![1]}:${/private key\s+(\S+)/.exec(text)![1]}`;
+});
+afterAll(() => server.end('SIGTERM'));
+
+test('it starts once: one greeting, one demo company, two processes and that of the jobs', () => {
+  const text = server.output();
+  expect(text.match(/Trunkline is up/g)).toHaveLength(1);
+  expect(text).toContain('Processes that answer requests: 2\n');
+  expect(text.match(/A demo company was made/g)).toHaveLength(1);
+  const priorities = processes().map(niceOf);
+  expect(priorities).toHaveLength(3);
+  // Only the process of the jobs gives way.
+  expect(priorities.filter((nice) => nice >= 10)).toHaveLength(1);
+});
+
+test('/metrics is the sum over the processes, whichever is asked', async () => {
+  await list(20);
+  const pages = await Promise.all(Array.from({ length: 8 }, counted));
+  expect(new Set(pages)).toEqual(new Set([20]));
+});
+
+test('a process that is killed is started again; counts do not go back', async () => {
+  const before = await counted();
+  const noticed = () => server.output().match(/a process has ended and is started again/g)?.length;
+  const killed = processes();
+  const [first, ...others] = killed;
+  process.kill(first!, 'SIGKILL');
+  await eventually(() => noticed() === 1);
+  await list(5);
+  for (const pid of others) process.kill(pid, 'SIGKILL');
+  await eventually(() => noticed() === 3);
+  await eventually(() => send('/livez').then(Boolean, () => false), 50);
+  await list(5);
+  expect(await counted()).toBe(before + 10);
+  await eventually(() => processes().length === 3);
+  expect(processes().filter((pid) => killed.includes(pid))).toEqual([]);
+});
+
+test('jobs are run: also those that were added while their process was dead', async () => {
+  const headers = { 'Content-Type': 'application/json' };
+  const made = await send('/api/v1/buyer_suppressions', {
+    method: 'POST',
+    headers,
+    body: '{"name":"List"}',
+  });
+  const { buyer_suppression } = (await made.json()) as { buyer_suppression: { id: number } };
+  const jobs = processes().find((pid) => niceOf(pid) >= 10)!;
+  process.kill(jobs, 'SIGKILL');
+  const form = new FormData();
+  form.set('buyer_suppression_id', String(buyer_suppression.id));
+  form.set('import_file', new Blob(['3105550101\n3105550102\n']), 'numbers.csv');
+  const sent = await send('/api/v1/buyer_suppression_files', { method: 'POST', body: form });
+  expect(sent.status).toBe(201);
+  const { buyer_suppression_file: file } = (await sent.json()) as {
+    buyer_suppression_file: { id: number };
+  };
+  await eventually(async () => {
+    const shown = await send(`/api/v1/buyer_suppression_files/${file.id}`);
+    return (await shown.text()).includes('"status":"succeeded"');
+  }, 100);
+});
+
+test('Ctrl-C reaches all processes, twice under npm: requests are answered, all end', async () => {
+  const pids = processes();
+  const uploaded = send('/api/v1/buyers?per_page=1');
+  const all = [server.child.pid!, ...pids];
+  const started = Date.now();
+  for (const pid of all) process.kill(pid, 'SIGINT');
+  await new Promise((done) => setTimeout(done, 100));
+  for (const pid of all) if (isRunning(pid)) process.kill(pid, 'SIGINT');
+  expect(await server.end('SIGINT')).toBe(0);
+  expect(Date.now() - started).toBeLessThan(patient(10_000));
+  expect((await uploaded).status).toBe(200);
+  expect([pids.filter(isRunning), existsSync(postmaster)]).toEqual([[], false]);
+});
+
+test('without the first process the others end at once', async () => {
+  server = await startServer(environment);
+  const pids = processes();
+  expect(pids).toHaveLength(3);
+  await server.end('SIGKILL');
+  await eventually(() => !pids.some(isRunning));
+});
+
+test('RUN_JOBS=false: there is no process for jobs', async () => {
+  server = await startServer({ ...environment, RUN_JOBS: 'false' });
+  expect(server.output()).toContain('are left to: npm run worker');
+  expect(processes()).toHaveLength(2);
+});
+
+test('one line: more connections than its own PostgreSQL allows', () => {
+  const { code, output, errors } = runScript('src/server.ts', [], {
+    DATA_DIR: join(data_dir, 'none'),
+    WEB_CONCURRENCY: '40',
+    DATABASE_POOL_SIZE: '50',
+  });
+  expect([code, output]).toEqual([1, '']);
+  expect(errors).toMatch(
+    /^WEB_CONCURRENCY=40: with DATABASE_POOL_SIZE=50, .* 5080 connections, .* 2000 at most, .*\n$/,
+  );
+  expect(existsSync(join(data_dir, 'none'))).toBe(false);
+});
+
+test('one line: its own PostgreSQL was started by another process, for fewer', async () => {
+  const { code, output, errors } = runScript('src/server.ts', [], {
+    DATA_DIR: data_dir,
+    PORT: '14812',
+    WEB_CONCURRENCY: '8',
+  });
+  expect([code, output]).toEqual([1, '']);
+  expect(errors).toMatch(/^WEB_CONCURRENCY=8: .* was started by another process with \d+; .*\n$/);
+});
