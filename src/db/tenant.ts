@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { AccessScope } from './access-scope';
+import { BeforeCommit } from './before-commit';
 import type { Database } from './client';
 import { OPEN_LANES, requestLanes, type Lane, type Lanes, type Purpose } from './lanes';
 import {
@@ -56,9 +57,16 @@ export interface Db extends RequestContext {
    * The same without Prisma, for work that consists of statements alone: its connections plan every
    * prepared statement once.
    */
-  statements<T>(work: (db: Statements) => Promise<T>): Promise<T>;
+  statements<T>(work: (db: TransactionStatements) => Promise<T>): Promise<T>;
   /** Runs the work after the commit of the open transaction; at once outside of one. */
   afterCommit(work: () => void): void;
+  /**
+   * Runs the work at the end of the open transaction, before its commit: for what depends on the
+   * state at the end, and for rows that many transactions write, which are locked last. Once for
+   * each key, with the work that was given first; in the order of the keys. Throws outside of a
+   * transaction.
+   */
+  beforeCommit(key: string, work: (db: Statements) => Promise<void>): void;
   /** Connections for COPY. */
   readonly streams: Pool;
   /** Connections for transactions that take seconds. */
@@ -67,6 +75,9 @@ export interface Db extends RequestContext {
 
 /** A company's part of the database, without Prisma. */
 export type Statements = Pick<Db, 'company_id' | 'key' | 'query' | 'sql'>;
+
+/** The same, in a transaction of ours. */
+export type TransactionStatements = Statements & Pick<Db, 'beforeCommit'>;
 
 export interface TenantDatabases {
   /** For work of our own, which takes connections as they are free. */
@@ -124,13 +135,18 @@ function tenantDb(database: Database, company_id: bigint, lanes: Lanes): Db {
     query: queryOn(() => own),
     batched: { sql: tenantSql(sqlOn(batched), company_id), query: queryOn(() => batched) },
     afterCommit: (work) => work(),
+    beforeCommit: (key) => {
+      throw new Error(`${key} is written outside of a transaction`);
+    },
     transaction: async (work, options) => {
       const run = async () => {
         const after_commit: (() => void)[] = [];
         const result = await prismaTransaction(
           prisma,
-          (tx, connection) =>
-            work(transactionDb({ ...tenant, prisma: tx, connection, after_commit })),
+          (tx, connection) => {
+            const parts = { ...tenant, prisma: tx, connection, after_commit };
+            return withBeforeCommit((before) => work(transactionDb(parts, before)));
+          },
           options,
         );
         return { result, after_commit };
@@ -142,12 +158,28 @@ function tenantDb(database: Database, company_id: bigint, lanes: Lanes): Db {
     statements: (work) => {
       const run = () =>
         inTransaction(database[lanes.statements], (client) =>
-          work(onConnection(tenant, () => client)),
+          withBeforeCommit((before) => {
+            const db = onConnection(tenant, () => client);
+            return work({ ...db, beforeCommit: adderOn(before, db) });
+          }),
         );
       return lanes.transaction(lanes.statements, () => retryOnDeadlock(run));
     },
   };
 }
+
+/** Runs the work of a transaction, and then what it leaves for the end. */
+async function withBeforeCommit<T>(work: (before: BeforeCommit) => Promise<T>): Promise<T> {
+  const before = new BeforeCommit();
+  const result = await work(before);
+  await before.run();
+  return result;
+}
+
+const adderOn =
+  (before: BeforeCommit, db: Statements): Db['beforeCommit'] =>
+  (key, work) =>
+    before.add(key, () => work(db));
 
 interface OpenTransaction extends Pick<Db, 'company_id' | 'key' | 'prisma' | 'streams' | 'bulk'> {
   connection: () => PoolClient;
@@ -155,10 +187,15 @@ interface OpenTransaction extends Pick<Db, 'company_id' | 'key' | 'prisma' | 'st
 }
 
 /** One company's part of the database, in an open transaction. */
-function transactionDb({ connection, after_commit, ...tenant }: OpenTransaction): Db {
+function transactionDb(
+  { connection, after_commit, ...tenant }: OpenTransaction,
+  before: BeforeCommit,
+): Db {
+  const statements = onConnection(tenant, connection);
   const db: Db = {
     ...tenant,
-    ...onConnection(tenant, connection),
+    ...statements,
+    beforeCommit: adderOn(before, statements),
     afterCommit: (work) => void after_commit.push(work),
     transaction: (work) => work(db),
     statements: (work) => work(db),
