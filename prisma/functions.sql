@@ -302,172 +302,134 @@ CREATE CONSTRAINT TRIGGER routing_change_on_update
 -- Counts of calls
 -- ---------------------------------------------------------------------------------------------
 
+-- The counts here have several rows (slots), whose sum counts. Whoever counts takes a row that no
+-- other transaction holds, or adds one: nobody waits, so a count may be written at any time in a
+-- transaction, and with any other lock.
+
 -- Keeps the number of calls of those kinds that lists are filtered by and that many calls are of,
--- in addition to the number of all calls.
-CREATE OR REPLACE FUNCTION count_call_kinds() RETURNS trigger LANGUAGE plpgsql AS $$
+-- in addition to the number of all calls. `was` is null for a new call, `now` for a deleted one.
+CREATE OR REPLACE FUNCTION count_call_kinds(was calls, now calls) RETURNS void
+LANGUAGE plpgsql AS $$
 DECLARE
-  existed CONSTANT boolean := OLD.id IS NOT NULL AND OLD.deleted_at IS NULL;
-  exists_now CONSTANT boolean := NEW.id IS NOT NULL AND NEW.deleted_at IS NULL;
+  company CONSTANT bigint := coalesce(now.company_id, was.company_id);
+  existed CONSTANT boolean := was.id IS NOT NULL AND was.deleted_at IS NULL;
+  exists_now CONSTANT boolean := now.id IS NOT NULL AND now.deleted_at IS NULL;
+  moved record;
 BEGIN
-  INSERT INTO record_counts (company_id, resource, slot, n)
+  FOR moved IN
     SELECT
-      coalesce(NEW.company_id, OLD.company_id),
-      'calls/' || x.kind,
-      pg_backend_pid() % 16,
-      (exists_now AND x.is_now)::int - (existed AND x.was)::int
+      'calls/' || x.kind AS resource,
+      (exists_now AND x.is_now)::int - (existed AND x.was)::int AS n
     FROM (
       VALUES
-        ('buyer_converted', OLD.buyer_converted, NEW.buyer_converted),
+        ('buyer_converted', was.buyer_converted, now.buyer_converted),
         (
           'either_converted',
-          OLD.buyer_converted OR OLD.traffic_source_converted,
-          NEW.buyer_converted OR NEW.traffic_source_converted
+          was.buyer_converted OR was.traffic_source_converted,
+          now.buyer_converted OR now.traffic_source_converted
         ),
-        ('has_recording', OLD.recording_url IS NOT NULL, NEW.recording_url IS NOT NULL),
-        ('no_buyer', OLD.buyer_id IS NULL, NEW.buyer_id IS NULL),
-        ('offer_converted', OLD.traffic_source_converted, NEW.traffic_source_converted),
-        ('outbound', OLD.direction = 'outbound', NEW.direction = 'outbound')
+        ('has_recording', was.recording_url IS NOT NULL, now.recording_url IS NOT NULL),
+        ('no_buyer', was.buyer_id IS NULL, now.buyer_id IS NULL),
+        ('offer_converted', was.traffic_source_converted, now.traffic_source_converted),
+        ('outbound', was.direction = 'outbound', now.direction = 'outbound')
     ) AS x (kind, was, is_now)
     WHERE (exists_now AND x.is_now) <> (existed AND x.was)
-    ORDER BY x.kind
-    ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n;
-  RETURN NULL;
+  LOOP
+    UPDATE record_counts c
+      SET n = c.n + moved.n
+      WHERE c.company_id = company AND c.resource = moved.resource
+        AND c.slot = (
+          SELECT f.slot
+          FROM record_counts f
+          WHERE f.company_id = company AND f.resource = moved.resource
+          LIMIT 1
+          FOR NO KEY UPDATE SKIP LOCKED
+        );
+    IF NOT FOUND THEN
+      INSERT INTO record_counts AS c (company_id, resource, slot, n)
+        VALUES (company, moved.resource, random() * 2147483647, moved.n)
+        ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = c.n + excluded.n;
+    END IF;
+  END LOOP;
 END $$;
-
-DROP TRIGGER IF EXISTS call_counts_on_insert ON calls;
-CREATE CONSTRAINT TRIGGER call_counts_on_insert
-  AFTER INSERT ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (
-    NEW.buyer_id IS NULL
-    OR NEW.recording_url IS NOT NULL
-    OR NEW.buyer_converted
-    OR NEW.traffic_source_converted
-    OR NEW.direction = 'outbound'
-  )
-  EXECUTE FUNCTION count_call_kinds();
-
-DROP TRIGGER IF EXISTS call_counts_on_update ON calls;
-CREATE CONSTRAINT TRIGGER call_counts_on_update
-  AFTER UPDATE ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (
-    OLD.deleted_at IS DISTINCT FROM NEW.deleted_at
-    OR OLD.buyer_converted <> NEW.buyer_converted
-    OR OLD.traffic_source_converted <> NEW.traffic_source_converted
-    OR (OLD.recording_url IS NULL) <> (NEW.recording_url IS NULL)
-    OR (OLD.buyer_id IS NULL) <> (NEW.buyer_id IS NULL)
-  )
-  EXECUTE FUNCTION count_call_kinds();
-
-DROP TRIGGER IF EXISTS call_counts_on_delete ON calls;
-CREATE CONSTRAINT TRIGGER call_counts_on_delete
-  AFTER DELETE ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_call_kinds();
 
 -- A call that was created some minutes ago has settled: what is then written of it, and can be seen
 -- by a filter of calls, is recorded with its transaction, so that counts of other chunks of ids
 -- stay right (db/settled-counts.ts). The last writer of a row is the last to commit. What begins
 -- and soon ends, as nearly every call does, does not get here.
-CREATE OR REPLACE FUNCTION record_settled_call() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION record_settled_call(company bigint, call bigint) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  the_chunk CONSTANT bigint := call / 8192;
 BEGIN
-  INSERT INTO call_changes (company_id, chunk, slot, xid)
-    SELECT x.company_id, x.id / 8192, pg_backend_pid() % 16, pg_current_xact_id()
-    FROM (VALUES (OLD.company_id, OLD.id), (NEW.company_id, NEW.id)) AS x (company_id, id)
-    -- The company is gone where it is deleted.
-    JOIN companies c ON c.id = x.company_id
-    GROUP BY 1, 2
-    ORDER BY 1, 2
-    ON CONFLICT (company_id, chunk, slot) DO UPDATE SET xid = excluded.xid;
-  RETURN NULL;
+  UPDATE call_changes c
+    SET xid = pg_current_xact_id()
+    WHERE c.company_id = company AND c.chunk = the_chunk
+      AND c.slot = (
+        SELECT f.slot
+        FROM call_changes f
+        WHERE f.company_id = company AND f.chunk = the_chunk
+        LIMIT 1
+        FOR NO KEY UPDATE SKIP LOCKED
+      );
+  IF NOT FOUND THEN
+    INSERT INTO call_changes (company_id, chunk, slot, xid)
+      VALUES (company, the_chunk, random() * 2147483647, pg_current_xact_id())
+      ON CONFLICT (company_id, chunk, slot) DO UPDATE SET xid = excluded.xid;
+  END IF;
 END $$;
 
-DROP TRIGGER IF EXISTS settled_call_on_insert ON calls;
-CREATE CONSTRAINT TRIGGER settled_call_on_insert
-  AFTER INSERT ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (NEW.created_at < clock_timestamp() - interval '10 minutes')
-  EXECUTE FUNCTION record_settled_call();
-
-DROP TRIGGER IF EXISTS settled_call_on_update ON calls;
-CREATE CONSTRAINT TRIGGER settled_call_on_update
-  AFTER UPDATE ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (
+-- Whether a change of a call is one that counts of settled calls must know of.
+CREATE OR REPLACE FUNCTION is_settled_change(was calls, now calls) RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN
     -- Whatever its age: a call that has left its chunk cannot be seen there as a young one.
-    OLD.id <> NEW.id
-    OR OLD.deleted_at IS DISTINCT FROM NEW.deleted_at
-    OR least(OLD.created_at, NEW.created_at) < clock_timestamp() - interval '10 minutes'
+    was.id <> now.id
+    OR was.deleted_at IS DISTINCT FROM now.deleted_at
+    OR least(was.created_at, now.created_at) < clock_timestamp() - interval '10 minutes'
     AND (
-      OLD.created_at, OLD.ended_at, OLD.caller_number, OLD.status,
-      OLD.direction, OLD.buyer_converted, OLD.traffic_source_converted, OLD.recording_url,
-      OLD.offer_id, OLD.buyer_id, OLD.traffic_source_id, OLD.schedule_id, OLD.number_id,
-      OLD.lead_id, OLD.token_values
+      was.created_at, was.ended_at, was.caller_number, was.status,
+      was.direction, was.buyer_converted, was.traffic_source_converted, was.recording_url,
+      was.offer_id, was.buyer_id, was.traffic_source_id, was.schedule_id, was.number_id,
+      was.lead_id, was.token_values
     ) IS DISTINCT FROM (
-      NEW.created_at, NEW.ended_at, NEW.caller_number, NEW.status,
-      NEW.direction, NEW.buyer_converted, NEW.traffic_source_converted, NEW.recording_url,
-      NEW.offer_id, NEW.buyer_id, NEW.traffic_source_id, NEW.schedule_id, NEW.number_id,
-      NEW.lead_id, NEW.token_values
-    )
-  )
-  EXECUTE FUNCTION record_settled_call();
-
-DROP TRIGGER IF EXISTS settled_call_on_delete ON calls;
-CREATE CONSTRAINT TRIGGER settled_call_on_delete
-  AFTER DELETE ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_settled_call();
-
--- Keeps how many calls a traffic source has sent, and when the last one came.
-CREATE OR REPLACE FUNCTION count_traffic_source_calls() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO traffic_source_call_counts (
-    company_id, traffic_source_id, slot, n, last_call_at
-  )
-    SELECT
-      x.company_id, x.traffic_source_id, pg_backend_pid() % 16, sum(x.n), max(x.called_at)
-    FROM (
-      SELECT
-        OLD.company_id AS company_id, OLD.traffic_source_id AS traffic_source_id,
-        -1 AS n, NULL::timestamptz AS called_at
-      WHERE OLD.id IS NOT NULL AND OLD.deleted_at IS NULL
-      UNION ALL
-      SELECT NEW.company_id, NEW.traffic_source_id, 1, NEW.created_at
-      WHERE NEW.id IS NOT NULL AND NEW.deleted_at IS NULL
-    ) x
-    -- The source is gone where a company is deleted.
-    JOIN traffic_sources s
-      ON s.company_id = x.company_id AND s.id = x.traffic_source_id
-    GROUP BY x.company_id, x.traffic_source_id
-    ORDER BY x.company_id, x.traffic_source_id
-    ON CONFLICT (company_id, traffic_source_id, slot) DO UPDATE SET
-      n = traffic_source_call_counts.n + excluded.n,
-      last_call_at = greatest(traffic_source_call_counts.last_call_at, excluded.last_call_at);
-  RETURN NULL;
+      now.created_at, now.ended_at, now.caller_number, now.status,
+      now.direction, now.buyer_converted, now.traffic_source_converted, now.recording_url,
+      now.offer_id, now.buyer_id, now.traffic_source_id, now.schedule_id, now.number_id,
+      now.lead_id, now.token_values
+    );
 END $$;
 
-DROP TRIGGER IF EXISTS traffic_source_calls_on_insert ON calls;
-CREATE CONSTRAINT TRIGGER traffic_source_calls_on_insert
-  AFTER INSERT ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (NEW.traffic_source_id IS NOT NULL)
-  EXECUTE FUNCTION count_traffic_source_calls();
-
-DROP TRIGGER IF EXISTS traffic_source_calls_on_update ON calls;
-CREATE CONSTRAINT TRIGGER traffic_source_calls_on_update
-  AFTER UPDATE ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (
-    OLD.traffic_source_id IS DISTINCT FROM NEW.traffic_source_id
-    OR OLD.deleted_at IS DISTINCT FROM NEW.deleted_at
-  )
-  EXECUTE FUNCTION count_traffic_source_calls();
-
-DROP TRIGGER IF EXISTS traffic_source_calls_on_delete ON calls;
-CREATE CONSTRAINT TRIGGER traffic_source_calls_on_delete
-  AFTER DELETE ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (OLD.traffic_source_id IS NOT NULL)
-  EXECUTE FUNCTION count_traffic_source_calls();
+-- Keeps how many calls a traffic source has sent, and when the last one came. `called_at` is null
+-- where a call is subtracted.
+CREATE OR REPLACE FUNCTION count_traffic_source_call(
+  company bigint, source bigint, by integer, called_at timestamptz
+) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF source IS NULL THEN
+    RETURN;
+  END IF;
+  UPDATE traffic_source_call_counts c
+    SET n = c.n + by, last_call_at = greatest(c.last_call_at, called_at)
+    WHERE c.company_id = company AND c.traffic_source_id = source
+      AND c.slot = (
+        SELECT f.slot
+        FROM traffic_source_call_counts f
+        WHERE f.company_id = company AND f.traffic_source_id = source
+        LIMIT 1
+        FOR NO KEY UPDATE SKIP LOCKED
+      );
+  IF NOT FOUND THEN
+    INSERT INTO traffic_source_call_counts AS c (
+      company_id, traffic_source_id, slot, n, last_call_at
+    )
+      VALUES (company, source, random() * 2147483647, by, called_at)
+      ON CONFLICT (company_id, traffic_source_id, slot) DO UPDATE SET
+        n = c.n + excluded.n,
+        last_call_at = greatest(c.last_call_at, excluded.last_call_at);
+  END IF;
+END $$;
 
 -- ---------------------------------------------------------------------------------------------
 -- How many leads have a next action, by hour
@@ -569,65 +531,45 @@ CREATE TRIGGER next_actions_on_delete
 -- ---------------------------------------------------------------------------------------------
 
 -- Each begun minute costs what the company's setting says at the end of the call. Carriers may tell
--- the duration after the end.
-CREATE OR REPLACE FUNCTION charge_service_cost() RETURNS trigger LANGUAGE plpgsql AS $$
+-- the duration after the end: whoever writes the end or the duration of a call writes this too.
+CREATE OR REPLACE FUNCTION service_cost_of(
+  company bigint, seconds integer, began_at timestamptz, end_at timestamptz
+) RETURNS numeric LANGUAGE plpgsql STABLE AS $$
 BEGIN
-  SELECT c.service_cost_per_minute * ceil(greatest(
-      0,
-      coalesce(
-        NEW.total_duration::numeric,
-        extract(epoch FROM NEW.ended_at - NEW.created_at)
-      )
+  IF end_at IS NULL THEN
+    RETURN 0;
+  END IF;
+  RETURN (
+    SELECT c.service_cost_per_minute * ceil(greatest(
+      0, coalesce(seconds::numeric, extract(epoch FROM end_at - began_at))
     ) / 60)
-    INTO NEW.service_cost
     FROM companies c
-    WHERE c.id = NEW.company_id;
-  RETURN NEW;
+    WHERE c.id = company
+  );
 END $$;
 
-DROP TRIGGER IF EXISTS service_cost_on_insert ON calls;
-CREATE TRIGGER service_cost_on_insert
-  BEFORE INSERT ON calls FOR EACH ROW WHEN (NEW.ended_at IS NOT NULL)
-  EXECUTE FUNCTION charge_service_cost();
-
-DROP TRIGGER IF EXISTS service_cost_on_update ON calls;
-CREATE TRIGGER service_cost_on_update
-  BEFORE UPDATE OF ended_at, total_duration ON calls FOR EACH ROW
-  WHEN (
-    NEW.ended_at IS NOT NULL
-    AND (OLD.ended_at, OLD.total_duration) IS DISTINCT FROM (NEW.ended_at, NEW.total_duration)
-  )
-  EXECUTE FUNCTION charge_service_cost();
+-- The same for a call whose duration and end are written.
+CREATE OR REPLACE FUNCTION service_cost_after(was calls, seconds integer, end_at timestamptz)
+RETURNS numeric LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  IF end_at IS NULL
+    OR end_at IS NOT DISTINCT FROM was.ended_at
+    AND seconds IS NOT DISTINCT FROM was.total_duration
+  THEN
+    RETURN was.service_cost;
+  END IF;
+  RETURN service_cost_of(was.company_id, seconds, was.created_at, end_at);
+END $$;
 
 -- A carrier tells what a call has cost some time after its end.
-CREATE OR REPLACE FUNCTION queue_call_cost() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION queue_call_cost(call calls) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO call_cost_looks (company_id, call_id, due_at)
-    VALUES (NEW.company_id, NEW.id, NEW.ended_at + interval '1 minute')
-    ON CONFLICT (company_id, call_id) DO NOTHING;
-  RETURN NULL;
+  IF call.carrier_call_id IS NOT NULL AND call.carrier NOT IN ('sandbox', 'softswitch') THEN
+    INSERT INTO call_cost_looks (company_id, call_id, due_at)
+      VALUES (call.company_id, call.id, call.ended_at + interval '1 minute')
+      ON CONFLICT (company_id, call_id) DO NOTHING;
+  END IF;
 END $$;
-
-DROP TRIGGER IF EXISTS call_cost_on_insert ON calls;
-CREATE TRIGGER call_cost_on_insert
-  AFTER INSERT ON calls FOR EACH ROW
-  WHEN (
-    NEW.ended_at IS NOT NULL
-    AND NEW.carrier_call_id IS NOT NULL
-    AND NEW.carrier NOT IN ('sandbox', 'softswitch')
-  )
-  EXECUTE FUNCTION queue_call_cost();
-
-DROP TRIGGER IF EXISTS call_cost_on_update ON calls;
-CREATE TRIGGER call_cost_on_update
-  AFTER UPDATE OF ended_at ON calls FOR EACH ROW
-  WHEN (
-    OLD.ended_at IS NULL
-    AND NEW.ended_at IS NOT NULL
-    AND NEW.carrier_call_id IS NOT NULL
-    AND NEW.carrier NOT IN ('sandbox', 'softswitch')
-  )
-  EXECUTE FUNCTION queue_call_cost();
 
 -- ---------------------------------------------------------------------------------------------
 -- Webhook events
@@ -840,147 +782,273 @@ CREATE CONSTRAINT TRIGGER webhook_event_on_opt_out
 
 -- Calls ----------------------------------------------------------------------------------------
 
--- A call of status "sending" has not started: its carrier has yet to be asked for it.
-CREATE OR REPLACE FUNCTION record_call_events() RETURNS trigger LANGUAGE plpgsql AS $$
+-- What is to be recorded of a call is recorded by the statement that writes it: `was` is the row
+-- before, `now` after. What these functions read besides (leads, conversions) must be written
+-- before they are called. Within a transaction of several statements, complete_events() follows at
+-- the end.
+
+-- Records events of a call. "call_changed" is about a call that has ended.
+CREATE OR REPLACE FUNCTION record_call_events(call calls, kinds text[], returned bigint)
+RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-  starts CONSTANT boolean :=
-    TG_OP = 'INSERT' OR (OLD.status = 'sending' AND NEW.status <> 'sending');
-  ends CONSTANT boolean :=
-    NEW.ended_at IS NOT NULL AND (TG_OP = 'INSERT' OR OLD.ended_at IS NULL);
-  kinds text[] := '{}';
-  returned bigint;
   event_rows jsonb;
 BEGIN
-  IF starts THEN
+  IF NOT has_webhook_for(call.company_id, kinds) THEN
+    RETURN;
+  END IF;
+  event_rows := webhook_rows(call.company_id, NULL, call.id, NULL, NULL);
+  PERFORM record_webhook_event(
+      call.company_id,
+      k.kind,
+      call.id,
+      CASE k.kind
+        WHEN 'conversion_returned' THEN webhook_rows(call.company_id, NULL, call.id, NULL, returned)
+        ELSE event_rows
+      END
+    )
+    FROM unnest(kinds) WITH ORDINALITY AS k (kind, n)
+    ORDER BY k.n;
+END $$;
+
+-- What follows from the end of a call.
+CREATE OR REPLACE FUNCTION kinds_of_end(call calls) RETURNS text[]
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  RETURN CASE
+    WHEN call.connected_at IS NULL OR call.buyer_converted THEN ARRAY['every_call']
+    ELSE ARRAY['every_call', 'buyer_did_not_convert']
+  END;
+END $$;
+
+-- A call of status "sending" has not started: its carrier has yet to be asked for it.
+CREATE OR REPLACE FUNCTION record_new_call(now calls) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  kinds text[];
+BEGIN
+  IF now.buyer_id IS NULL OR now.recording_url IS NOT NULL OR now.buyer_converted
+    OR now.traffic_source_converted OR now.direction = 'outbound'
+  THEN
+    PERFORM count_call_kinds(NULL, now);
+  END IF;
+  IF now.traffic_source_id IS NOT NULL AND now.deleted_at IS NULL THEN
+    PERFORM count_traffic_source_call(now.company_id, now.traffic_source_id, 1, now.created_at);
+  END IF;
+  IF now.created_at < clock_timestamp() - interval '10 minutes' THEN
+    PERFORM record_settled_call(now.company_id, now.id);
+  END IF;
+  IF now.direction = 'inbound' AND now.lead_id IS NOT NULL THEN
+    PERFORM record_call_of_lead(now);
+  END IF;
+  IF now.ended_at IS NOT NULL THEN
+    PERFORM queue_call_cost(now);
+    PERFORM record_end_of_call(now);
+  END IF;
+  IF now.status <> 'sending' THEN
+    kinds := ARRAY['new_call_started'];
+    IF now.traffic_source_converted THEN
+      kinds := kinds || 'offer_converted'::text;
+    END IF;
+    IF now.ended_at IS NOT NULL THEN
+      kinds := kinds || kinds_of_end(now);
+    END IF;
+    PERFORM record_call_events(now, kinds, NULL);
+  END IF;
+  RETURN true;
+END $$;
+
+-- A call converts that had ended before. If it was in the same transaction, the state at the end
+-- counts: then it is not one that did not convert.
+CREATE OR REPLACE FUNCTION forget_missing_conversion(call calls) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM webhook_events e
+    WHERE e.company_id = call.company_id
+      AND e.transaction_id = pg_current_xact_id()::text::bigint
+      AND e.record_id = call.id
+      AND e.kind = 'buyer_did_not_convert';
+  DELETE FROM schedule_events e
+    WHERE e.company_id = call.company_id
+      AND e.call_id = call.id
+      AND e.kind IN ('call_missed', 'call_not_converted')
+      AND e.xmin = pg_current_xact_id()::xid;
+END $$;
+
+-- What the webhooks of a change are about.
+CREATE OR REPLACE FUNCTION record_events_of_change(was calls, now calls) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  kinds text[] := '{}';
+  returned bigint;
+BEGIN
+  IF was.status = 'sending' AND now.status <> 'sending' THEN
     kinds := kinds || 'new_call_started'::text;
   END IF;
-  IF NEW.traffic_source_converted AND (TG_OP = 'INSERT' OR NOT OLD.traffic_source_converted) THEN
+  IF now.traffic_source_converted AND NOT was.traffic_source_converted THEN
     kinds := kinds || 'offer_converted'::text;
   END IF;
-  IF TG_OP = 'UPDATE' AND (
-    OLD.buyer_converted AND NOT NEW.buyer_converted
-    OR OLD.traffic_source_converted AND NOT NEW.traffic_source_converted
-  ) THEN
+  IF was.buyer_converted AND NOT now.buyer_converted
+    OR was.traffic_source_converted AND NOT now.traffic_source_converted
+  THEN
     kinds := kinds || 'conversion_returned'::text;
     -- What the buyer no longer pays; none if only the payout was returned.
     SELECT max(v.id) INTO returned
       FROM conversions v
-      WHERE v.company_id = NEW.company_id AND v.call_id = NEW.id
-        AND OLD.buyer_converted AND NOT NEW.buyer_converted AND v.returned_at IS NOT NULL;
+      WHERE v.company_id = now.company_id AND v.call_id = now.id
+        AND was.buyer_converted AND NOT now.buyer_converted AND v.returned_at IS NOT NULL;
   END IF;
-  IF ends THEN
-    kinds := kinds || ARRAY['every_call', 'buyer_did_not_convert'];
-  ELSIF TG_OP = 'UPDATE' AND OLD.ended_at IS NOT NULL AND NEW.updated_at > NEW.ended_at THEN
+  IF was.ended_at IS NULL AND now.ended_at IS NOT NULL THEN
+    kinds := kinds || kinds_of_end(now);
+  -- An update that ends a call sets updated_at to ended_at: it is no change of an ended call.
+  ELSIF was.ended_at IS NOT NULL AND now.updated_at > now.ended_at THEN
     kinds := kinds || 'call_changed'::text;
   END IF;
-  IF has_webhook_for(NEW.company_id, kinds) THEN
-    event_rows := webhook_rows(NEW.company_id, NULL, NEW.id, NULL, NULL);
-    -- The state at the end of the transaction counts: the call may convert after it has ended.
-    IF event_rows->'call'->>'connected_at' IS NULL
-      OR (event_rows->'call'->>'buyer_converted')::boolean
-    THEN
-      kinds := array_remove(kinds, 'buyer_did_not_convert');
-    END IF;
-    PERFORM record_webhook_event(
-        NEW.company_id,
-        k.kind,
-        NEW.id,
-        CASE k.kind
-          WHEN 'conversion_returned' THEN webhook_rows(NEW.company_id, NULL, NEW.id, NULL, returned)
-          ELSE event_rows
-        END
-      )
-      FROM unnest(kinds) WITH ORDINALITY AS k (kind, n)
-      WHERE event_rows ? 'call'
-      ORDER BY k.n;
+  IF kinds <> '{}' THEN
+    PERFORM record_call_events(now, kinds, returned);
   END IF;
-  RETURN NULL;
 END $$;
 
-DROP TRIGGER IF EXISTS webhook_event_on_insert ON calls;
-CREATE CONSTRAINT TRIGGER webhook_event_on_insert
-  AFTER INSERT ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (NEW.status <> 'sending')
-  EXECUTE FUNCTION record_call_events();
-
--- An update that ends a call sets updated_at to ended_at: it is not a change of an ended call.
-DROP TRIGGER IF EXISTS webhook_event_on_update ON calls;
-CREATE CONSTRAINT TRIGGER webhook_event_on_update
-  AFTER UPDATE ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (
-    (OLD.status = 'sending' AND NEW.status <> 'sending')
-    OR (OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL)
-    OR NEW.traffic_source_converted <> OLD.traffic_source_converted
-    OR (OLD.buyer_converted AND NOT NEW.buyer_converted)
+-- Records a change of a call.
+CREATE OR REPLACE FUNCTION record_call_change(was calls, now calls) RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF was.deleted_at IS DISTINCT FROM now.deleted_at
+    OR was.buyer_converted <> now.buyer_converted
+    OR was.traffic_source_converted <> now.traffic_source_converted
+    OR (was.recording_url IS NULL) <> (now.recording_url IS NULL)
+    OR (was.buyer_id IS NULL) <> (now.buyer_id IS NULL)
+  THEN
+    PERFORM count_call_kinds(was, now);
+  END IF;
+  IF was.traffic_source_id IS DISTINCT FROM now.traffic_source_id
+    OR was.deleted_at IS DISTINCT FROM now.deleted_at
+  THEN
+    IF was.deleted_at IS NULL THEN
+      PERFORM count_traffic_source_call(was.company_id, was.traffic_source_id, -1, NULL);
+    END IF;
+    IF now.deleted_at IS NULL THEN
+      PERFORM count_traffic_source_call(now.company_id, now.traffic_source_id, 1, now.created_at);
+    END IF;
+  END IF;
+  IF is_settled_change(was, now) THEN
+    PERFORM record_settled_call(was.company_id, was.id);
+    IF was.id / 8192 <> now.id / 8192 THEN
+      PERFORM record_settled_call(now.company_id, now.id);
+    END IF;
+  END IF;
+  IF was.ended_at IS NULL AND now.ended_at IS NOT NULL THEN
+    PERFORM queue_call_cost(now);
+    PERFORM record_end_of_call(now);
+  END IF;
+  IF now.buyer_converted AND NOT was.buyer_converted THEN
+    IF was.ended_at IS NOT NULL THEN
+      PERFORM forget_missing_conversion(now);
+    END IF;
+    PERFORM record_schedule_event(now.company_id, 'call_converted', now.lead_id, now.id, NULL);
+  END IF;
+  IF (was.status = 'sending' AND now.status <> 'sending')
+    OR (was.ended_at IS NULL AND now.ended_at IS NOT NULL)
+    OR now.traffic_source_converted <> was.traffic_source_converted
+    OR (was.buyer_converted AND NOT now.buyer_converted)
     OR (
-      OLD.ended_at IS NOT NULL
-      AND NEW.updated_at > NEW.ended_at
+      was.ended_at IS NOT NULL
+      AND now.updated_at > now.ended_at
       AND (
-        OLD.revenue <> NEW.revenue
-        OR OLD.payout <> NEW.payout
-        OR OLD.buyer_converted <> NEW.buyer_converted
-        OR OLD.status <> NEW.status
-        OR OLD.answered_duration IS DISTINCT FROM NEW.answered_duration
-        OR OLD.total_duration IS DISTINCT FROM NEW.total_duration
-        OR OLD.hangup_cause IS DISTINCT FROM NEW.hangup_cause
-        OR OLD.recording_url IS DISTINCT FROM NEW.recording_url
-        OR OLD.token_values IS DISTINCT FROM NEW.token_values
-        OR OLD.provider_cost IS DISTINCT FROM NEW.provider_cost
-        OR OLD.disposition_id IS DISTINCT FROM NEW.disposition_id
-        OR OLD.disposition_notes IS DISTINCT FROM NEW.disposition_notes
-        OR OLD.quality_assurance_name IS DISTINCT FROM NEW.quality_assurance_name
-        OR OLD.agent_id IS DISTINCT FROM NEW.agent_id
+        was.revenue, was.payout, was.buyer_converted, was.status, was.answered_duration,
+        was.total_duration, was.hangup_cause, was.recording_url, was.token_values,
+        was.provider_cost, was.disposition_id, was.disposition_notes,
+        was.quality_assurance_name, was.agent_id
+      ) IS DISTINCT FROM (
+        now.revenue, now.payout, now.buyer_converted, now.status, now.answered_duration,
+        now.total_duration, now.hangup_cause, now.recording_url, now.token_values,
+        now.provider_cost, now.disposition_id, now.disposition_notes,
+        now.quality_assurance_name, now.agent_id
       )
     )
-  )
-  EXECUTE FUNCTION record_call_events();
-
-CREATE OR REPLACE FUNCTION record_attempt_event() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  kind CONSTANT text := CASE TG_OP WHEN 'INSERT' THEN 'buyer_dialled' ELSE 'buyer_answered' END;
-BEGIN
-  IF has_webhook_for(NEW.company_id, ARRAY[kind]) THEN
-    PERFORM record_webhook_event(
-      NEW.company_id,
-      kind,
-      NEW.id,
-      webhook_rows(NEW.company_id, NULL, NEW.call_id, NEW.id, NULL)
-    );
+  THEN
+    PERFORM record_events_of_change(was, now);
   END IF;
-  RETURN NULL;
+  RETURN true;
 END $$;
 
-DROP TRIGGER IF EXISTS webhook_event_on_insert ON call_attempts;
-CREATE CONSTRAINT TRIGGER webhook_event_on_insert
-  AFTER INSERT ON call_attempts
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_attempt_event();
-
-DROP TRIGGER IF EXISTS webhook_event_on_answer ON call_attempts;
-CREATE CONSTRAINT TRIGGER webhook_event_on_answer
-  AFTER UPDATE OF answered_at ON call_attempts
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (OLD.answered_at IS NULL AND NEW.answered_at IS NOT NULL)
-  EXECUTE FUNCTION record_attempt_event();
-
-CREATE OR REPLACE FUNCTION record_conversion_event() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Records a call that was inserted, or changed because it was there.
+CREATE OR REPLACE FUNCTION record_upserted_call(is_new boolean, was calls, now calls)
+RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-  IF has_webhook_for(NEW.company_id, ARRAY['buyer_converted']) THEN
+  IF is_new THEN
+    RETURN record_new_call(now);
+  ELSIF was.id IS NULL THEN
+    RAISE EXCEPTION 'the call was inserted meanwhile' USING ERRCODE = 'serialization_failure';
+  END IF;
+  RETURN record_call_change(was, now);
+END $$;
+
+CREATE OR REPLACE FUNCTION record_deleted_call(was calls) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM count_call_kinds(was, NULL);
+  IF was.deleted_at IS NULL THEN
+    PERFORM count_traffic_source_call(was.company_id, was.traffic_source_id, -1, NULL);
+  END IF;
+  PERFORM record_settled_call(was.company_id, was.id);
+  RETURN true;
+END $$;
+
+-- An attempt of a call was made (buyer_dialled), or was answered (buyer_answered).
+CREATE OR REPLACE FUNCTION record_attempt_event(
+  company bigint, event_kind text, the_call bigint, the_attempt bigint
+) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  IF has_webhook_for(company, ARRAY[event_kind]) THEN
     PERFORM record_webhook_event(
-      NEW.company_id,
+      company,
+      event_kind,
+      the_attempt,
+      webhook_rows(company, NULL, the_call, the_attempt, NULL)
+    );
+  END IF;
+  RETURN true;
+END $$;
+
+CREATE OR REPLACE FUNCTION record_conversion_event(
+  company bigint, the_call bigint, the_conversion bigint
+) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  IF has_webhook_for(company, ARRAY['buyer_converted']) THEN
+    PERFORM record_webhook_event(
+      company,
       'buyer_converted',
-      NEW.id,
-      webhook_rows(NEW.company_id, NULL, NEW.call_id, NULL, NEW.id)
+      the_conversion,
+      webhook_rows(company, NULL, the_call, NULL, the_conversion)
     );
   END IF;
-  RETURN NULL;
+  RETURN true;
 END $$;
 
-DROP TRIGGER IF EXISTS webhook_event_on_insert ON conversions;
-CREATE CONSTRAINT TRIGGER webhook_event_on_insert
-  AFTER INSERT ON conversions
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_conversion_event();
+-- The end of a transaction that has recorded events and has gone on: they show the rows as they
+-- are now (src/db/complete-events.ts).
+CREATE OR REPLACE FUNCTION complete_events(company bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE webhook_events e
+    SET snapshot = x.event_rows
+    FROM (
+      SELECT
+        o.id,
+        webhook_rows(
+          company,
+          -- That of a call may be another one now.
+          CASE WHEN NOT o.snapshot ? 'call' THEN (o.snapshot->'lead'->>'id')::bigint END,
+          (o.snapshot->'call'->>'id')::bigint,
+          (o.snapshot->'attempt'->>'id')::bigint,
+          (o.snapshot->'conversion'->>'id')::bigint
+        ) AS event_rows
+      FROM webhook_events o
+      WHERE o.company_id = company
+        AND o.transaction_id = pg_current_xact_id()::text::bigint
+        AND o.snapshot ?| ARRAY['call', 'lead']
+    ) x
+    WHERE e.company_id = company AND e.id = x.id
+      AND x.event_rows <> '{}'
+      AND e.snapshot IS DISTINCT FROM x.event_rows;
+END $$;
 
 -- ---------------------------------------------------------------------------------------------
 -- What ends and starts schedules
@@ -1118,65 +1186,30 @@ CREATE CONSTRAINT TRIGGER schedule_event_on_insert
   AFTER INSERT ON leads
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_new_lead();
 
-CREATE OR REPLACE FUNCTION record_call_of_lead() RETURNS trigger LANGUAGE plpgsql AS $$
+-- A call of a lead comes in.
+CREATE OR REPLACE FUNCTION record_call_of_lead(call calls) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO schedule_events (company_id, kind, lead_id, call_id)
-  SELECT l.company_id, 'inbound_call', l.id, NEW.id
+  SELECT l.company_id, 'inbound_call', l.id, call.id
   FROM leads l
   JOIN schedules s ON s.company_id = l.company_id AND s.id = l.schedule_id
-  WHERE l.company_id = NEW.company_id AND l.id = NEW.lead_id AND l.is_live
+  WHERE l.company_id = call.company_id AND l.id = call.lead_id AND l.is_live
     AND 'inbound_call' = ANY (s.exit_on);
-  RETURN NULL;
 END $$;
 
-DROP TRIGGER IF EXISTS schedule_event_on_call ON calls;
-CREATE CONSTRAINT TRIGGER schedule_event_on_call
-  AFTER INSERT ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (NEW.direction = 'inbound' AND NEW.lead_id IS NOT NULL)
-  EXECUTE FUNCTION record_call_of_lead();
-
--- The state at the end of the transaction counts: the call may convert after it has ended.
-CREATE OR REPLACE FUNCTION record_end_of_call() RETURNS trigger LANGUAGE plpgsql AS $$
+-- If the call converts in the same transaction, forget_missing_conversion() follows.
+CREATE OR REPLACE FUNCTION record_end_of_call(call calls) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM record_schedule_event(
-      c.company_id,
-      CASE WHEN c.connected_at IS NULL THEN 'call_missed' ELSE 'call_not_converted' END,
-      c.lead_id, c.id, NULL
-    )
-    FROM calls c
-    WHERE c.company_id = NEW.company_id AND c.id = NEW.id
-      AND NOT c.buyer_converted
-      AND (c.connected_at IS NOT NULL OR c.direction = 'inbound');
-  RETURN NULL;
+  IF NOT call.buyer_converted
+    AND (call.connected_at IS NOT NULL OR call.direction = 'inbound')
+  THEN
+    PERFORM record_schedule_event(
+      call.company_id,
+      CASE WHEN call.connected_at IS NULL THEN 'call_missed' ELSE 'call_not_converted' END,
+      call.lead_id, call.id, NULL
+    );
+  END IF;
 END $$;
-
-DROP TRIGGER IF EXISTS schedule_event_on_insert ON calls;
-CREATE CONSTRAINT TRIGGER schedule_event_on_insert
-  AFTER INSERT ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (NEW.ended_at IS NOT NULL)
-  EXECUTE FUNCTION record_end_of_call();
-
-DROP TRIGGER IF EXISTS schedule_event_on_end ON calls;
-CREATE CONSTRAINT TRIGGER schedule_event_on_end
-  AFTER UPDATE OF ended_at ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL)
-  EXECUTE FUNCTION record_end_of_call();
-
-CREATE OR REPLACE FUNCTION record_converted_call() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM record_schedule_event(NEW.company_id, 'call_converted', NEW.lead_id, NEW.id, NULL);
-  RETURN NULL;
-END $$;
-
-DROP TRIGGER IF EXISTS schedule_event_on_conversion ON calls;
-CREATE CONSTRAINT TRIGGER schedule_event_on_conversion
-  AFTER UPDATE OF buyer_converted ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (NEW.buyer_converted AND NOT OLD.buyer_converted)
-  EXECUTE FUNCTION record_converted_call();
 
 -- Agents ---------------------------------------------------------------------------------------
 

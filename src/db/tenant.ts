@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import type { AccessScope } from './access-scope';
 import { BeforeCommit } from './before-commit';
+import { completingEvents } from './complete-events';
 import type { Database } from './client';
 import { OPEN_LANES, requestLanes, type Lane, type Lanes, type Purpose } from './lanes';
 import {
@@ -159,7 +160,7 @@ function tenantDb(database: Database, company_id: bigint, lanes: Lanes): Db {
       const run = () =>
         inTransaction(database[lanes.statements], (client) =>
           withBeforeCommit((before) => {
-            const db = onConnection(tenant, () => client);
+            const db = completingEvents(onConnection(tenant, () => client), before);
             return work({ ...db, beforeCommit: adderOn(before, db) });
           }),
         );
@@ -191,7 +192,7 @@ function transactionDb(
   { connection, after_commit, ...tenant }: OpenTransaction,
   before: BeforeCommit,
 ): Db {
-  const statements = onConnection(tenant, connection);
+  const statements = completingEvents(onConnection(tenant, connection), before);
   const db: Db = {
     ...tenant,
     ...statements,

@@ -449,33 +449,39 @@ export interface SqlTypes {
   };
   'calls.add_payout': {
     params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
       amount: number | string | null;
       converts: boolean | null;
       now: Date | string | null;
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
       buyer_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'calls.add_revenue': {
     params: {
-      amount: number | string | null;
-      now: Date | string | null;
       company_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
+      amount: number | string | null;
+      now: Date | string | null;
       buyer_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'calls.add_tokens': {
     params: {
-      tokens: string | object | null;
-      now: Date | string | null;
       company_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
+      tokens: string | object | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'calls.await_placing': {
     params: {
@@ -595,7 +601,9 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       uuid: string | null;
     };
-    row: object;
+    row: {
+      record_deleted_call: boolean;
+    };
   };
   'calls.describe': {
     params: {
@@ -606,6 +614,7 @@ export interface SqlTypes {
     };
     row: {
       id: string;
+      is_recorded: boolean;
     };
   };
   'calls.end_cost_look': {
@@ -617,17 +626,19 @@ export interface SqlTypes {
   };
   'calls.end_outbound': {
     params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
       status: string | null;
       now: Date | string | null;
       hangup_cause: string | null;
       fallback: string | null;
       abandoned: boolean | null;
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
       event: string | null;
       message: string | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'calls.find_attempt_of_leg': {
     params: {
@@ -1273,13 +1284,15 @@ export interface SqlTypes {
   };
   'calls.record_answer': {
     params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
       call_sid: string | null;
       answered_by: string | null;
       now: Date | string | null;
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'calls.record_conversion': {
     params: {
@@ -1330,14 +1343,16 @@ export interface SqlTypes {
   };
   'calls.record_outbound_status': {
     params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
       carrier_call_id: string | null;
       duration: number | string | bigint | null;
       status: string | null;
       now: Date | string | null;
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'calls.record_progress': {
     params: {
@@ -1346,6 +1361,7 @@ export interface SqlTypes {
       open_groups: readonly (number | string | bigint)[] | string | null;
       company_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
+      version: string | null;
       status: string | null;
       now: Date | string | null;
       buyer_id: number | string | bigint | null;
@@ -1355,7 +1371,6 @@ export interface SqlTypes {
       answered_duration: number | string | bigint | null;
       hangup_cause: string | null;
       recording_url: string | null;
-      version: string | null;
       attempts: string | object | null;
       lease_until: Date | string | null;
       events: string | object | null;
@@ -1366,6 +1381,8 @@ export interface SqlTypes {
   };
   'calls.record_round': {
     params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
       status: string | null;
       fallback: string | null;
       hangup_cause: string | null;
@@ -1375,8 +1392,6 @@ export interface SqlTypes {
       now: Date | string | null;
       buyer_id: number | string | bigint | null;
       connect_to: string | null;
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
       dials_as_one: boolean | null;
       longest: number | string | bigint | null;
       lease_until: Date | string | null;
@@ -1435,14 +1450,16 @@ export interface SqlTypes {
   };
   'calls.return_conversions': {
     params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
       now: Date | string | null;
       reason: string | null;
-      company_id: number | string | bigint | null;
       conversion_ids: readonly (number | string | bigint)[] | string | null;
       revenue: number | string | null;
-      call_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'calls.return_payout': {
     params: {
@@ -1451,7 +1468,9 @@ export interface SqlTypes {
       payout: number | string | null;
       now: Date | string | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'calls.return_usage': {
     params: {
@@ -1474,21 +1493,25 @@ export interface SqlTypes {
   };
   'calls.save_provider_cost': {
     params: {
-      cost: number | string | null;
-      now: Date | string | null;
       company_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
+      cost: number | string | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'calls.save_recording': {
     params: {
-      recording_url: string | null;
-      now: Date | string | null;
       company_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
+      recording_url: string | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'calls.set_leg': {
     params: {
@@ -1571,6 +1594,14 @@ export interface SqlTypes {
     params: object;
     row: {
       number: string;
+    };
+  };
+  'db.complete_events': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      complete_events: string;
     };
   };
   'db.delete_expired_rate_limits': {
@@ -2369,9 +2400,6 @@ export interface SqlTypes {
   };
   'leads.update_calls': {
     params: {
-      removed: readonly (string)[] | string | null;
-      data: string | object | null;
-      now: Date | string | null;
       company_id: number | string | bigint | null;
       caller_number: number | string | bigint | null;
       schedule_id: number | string | bigint | null;
@@ -2379,8 +2407,13 @@ export interface SqlTypes {
       lead_id: number | string | bigint | null;
       all: boolean | null;
       since: Date | string | null;
+      removed: readonly (string)[] | string | null;
+      data: string | object | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'leads.update_other_leads': {
     params: {
@@ -2599,10 +2632,12 @@ export interface SqlTypes {
   };
   'outreach.abandon_calls': {
     params: {
-      now: Date | string | null;
       leads: string | object | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'outreach.abandon_emails': {
     params: {
@@ -3112,12 +3147,13 @@ export interface SqlTypes {
   };
   'outreach.record_calls': {
     params: {
-      now: Date | string | null;
       rows: string | object | null;
+      now: Date | string | null;
     };
     row: {
       id: string;
       uuid: string;
+      is_recorded: boolean;
     };
   };
   'outreach.record_emails': {
@@ -3169,19 +3205,20 @@ export interface SqlTypes {
   };
   'outreach.update_call': {
     params: {
-      status: string | null;
-      carrier_call_id: string | null;
       duration: number | string | bigint | null;
-      now: Date | string | null;
-      is_answered: boolean | null;
       is_over: boolean | null;
+      now: Date | string | null;
       company_id: number | string | bigint | null;
       key: string | null;
+      status: string | null;
+      carrier_call_id: string | null;
+      is_answered: boolean | null;
     };
     row: {
       id: string;
       lead_id: string | null;
       schedule_action_id: string | null;
+      is_recorded: boolean;
     };
   };
   'outreach.update_message': {

@@ -1,8 +1,14 @@
 import { USE_OF_ROW } from '../../buyers/use-of-caps';
 import { sql, statement } from '../../db/sql';
 import { AGENT_OF_BUYER } from './describe-call';
-import { INSERT_EVENTS } from './record-call';
-import { FOLLOWS_CALL, IS_UNCHANGED, PROGRESS_OF_CALL, SLOTS_OF_CALL } from './record-progress';
+import { BEFORE_AND_AFTER, INSERT_EVENTS, RECORD_CHANGE } from './record-call';
+import {
+  FOLLOWS_CALL,
+  IS_UNCHANGED,
+  PROGRESS_OF_CALL,
+  RECORD_ANSWERS,
+  SLOTS_OF_CALL,
+} from './record-progress';
 
 // What record-progress.ts writes, with what the buyer that has the call uses and pays.
 
@@ -13,7 +19,7 @@ import { FOLLOWS_CALL, IS_UNCHANGED, PROGRESS_OF_CALL, SLOTS_OF_CALL } from './r
  */
 const LOCKED_AND_CHECKED = sql`
     state AS (
-      SELECT c.id, c.caller_number, c.offer_id
+      SELECT c.id, c.caller_number, c.offer_id, c AS call
       FROM calls c
       WHERE c.company_id = {company_id} AND c.id = {call_id}::bigint AND ${IS_UNCHANGED}
       FOR NO KEY UPDATE
@@ -106,12 +112,13 @@ const UPDATE_CALL = sql`
         buyer_repeat_caller = c.buyer_repeat_caller OR {buyer_paid}::boolean,
         traffic_source_repeat_caller =
           c.traffic_source_repeat_caller OR {source_paid}::boolean
-      FROM checked
+      FROM checked, state was
       WHERE c.company_id = {company_id}
-        AND c.id = {call_id}::bigint
+        AND c.id = was.id
         AND checked.buyer_paid = {buyer_paid}::boolean
         AND checked.source_paid = {source_paid}::boolean
-      RETURNING c.id, c.lead_id, c.direction, c.caller_number, c.payout`;
+      RETURNING
+        c.id, c.lead_id, c.direction, c.caller_number, c.payout, ${BEFORE_AND_AFTER}`;
 
 /** The call, its attempts, slots and caps. */
 const CHANGED_CALL = sql`
@@ -154,10 +161,19 @@ const CHANGED_CALL = sql`
       WHERE l.company_id = {company_id} AND l.id = x.id
     )`;
 
+/** The recording of the call reads its conversions and its lead: these are written first. */
+const RECORDED_AFTER = sql`
+    recorded AS MATERIALIZED (
+      SELECT call.id, ${RECORD_CHANGE}
+      FROM call, (SELECT count(*) AS n FROM conversion) v, (SELECT count(*) AS n FROM lead) l
+      WHERE v.n >= 0 AND l.n >= 0
+    ),
+    ${RECORD_ANSWERS}`;
+
 const OUTCOME = sql`
     SELECT
-      EXISTS (SELECT FROM call) AS is_written, checked.buyer_paid, checked.source_paid
-    FROM checked`;
+      EXISTS (SELECT FROM recorded) AS is_written, checked.buyer_paid, checked.source_paid
+    FROM checked, (SELECT count(*) AS n FROM answered) answered`;
 
 const COLUMNS_OF_LEAD = sql`
         revenue = l.revenue + {revenue}::numeric,
@@ -185,6 +201,7 @@ export const RECORD_USE = statement(
         AND v.call_id = {call_id}::bigint
         AND v.buyer_id = {owner_id}::bigint
         AND v.returned_at IS NULL
+      RETURNING v.id
     ),
     lead AS (
       UPDATE leads l
@@ -196,11 +213,14 @@ export const RECORD_USE = statement(
           {pays_source}::boolean
           OR octet_length((l.data || {lead_tokens}::jsonb)::text) <= 131072
         )
+      RETURNING l.id
     ),
     events AS (${INSERT_EVENTS}
-    )
-    ${OUTCOME}`,
-  { prepared: true },
+    ),
+    ${RECORDED_AFTER}
+    ${OUTCOME}
+    WHERE answered.n >= 0`,
+  { prepared: true, records: true },
 );
 
 /**
@@ -232,6 +252,7 @@ export const RECORD_CONVERSION = statement(
           0
         )
       FROM call
+      RETURNING id, call_id
     ),
     lead AS (
       UPDATE leads l
@@ -240,9 +261,16 @@ export const RECORD_CONVERSION = statement(
         buyer_id = {owner_id}::bigint
       FROM call
       WHERE l.company_id = {company_id} AND l.id = call.lead_id
+      RETURNING l.id
     ),
     events AS (${INSERT_EVENTS}
+    ),
+    ${RECORDED_AFTER},
+    converted AS MATERIALIZED (
+      SELECT record_conversion_event({company_id}::bigint, v.call_id, v.id)
+      FROM recorded, conversion v
     )
-    ${OUTCOME}`,
-  { prepared: true },
+    ${OUTCOME}, (SELECT count(*) AS n FROM converted) converted
+    WHERE answered.n >= 0 AND converted.n >= 0`,
+  { prepared: true, records: true },
 );

@@ -1,4 +1,5 @@
 import { sql, statement } from '../../db/sql';
+import { BEFORE_AND_AFTER, CALL_BEFORE, RECORD_CHANGE } from './record-call';
 
 /** The conversions of a call that were not returned, and the groups that their buyers are of. */
 export const READ_CONVERSIONS = statement(
@@ -135,27 +136,39 @@ export const RETURN_USAGE = statement(
 export const RETURN_CONVERSIONS = statement(
   'calls.return_conversions',
   sql`
-    WITH returned AS (
+    WITH was AS (${CALL_BEFORE}
+    ),
+    returned AS (
       UPDATE conversions
       SET returned_at = {now}::timestamptz, return_reason = {reason}
       WHERE company_id = {company_id} AND id = ANY({conversion_ids}::bigint[])
+      RETURNING id
     ),
     call AS (
-      UPDATE calls
+      UPDATE calls c
       SET
         buyer_converted = false,
-        revenue = revenue - {revenue}::numeric,
-        buyer_revenue = buyer_revenue - {revenue}::numeric,
+        revenue = c.revenue - {revenue}::numeric,
+        buyer_revenue = c.buyer_revenue - {revenue}::numeric,
         updated_at = {now}::timestamptz,
         user_updated_at = {now}::timestamptz
-      WHERE company_id = {company_id} AND id = {call_id}::bigint
-      RETURNING lead_id
+      FROM was
+      WHERE c.company_id = {company_id} AND c.id = was.id
+      RETURNING c.lead_id, ${BEFORE_AND_AFTER}
+    ),
+    lead AS (
+      UPDATE leads
+      SET revenue = leads.revenue - {revenue}::numeric, updated_at = {now}::timestamptz
+      FROM call
+      WHERE leads.company_id = {company_id} AND leads.id = call.lead_id
+      RETURNING leads.id
     )
-    UPDATE leads
-    SET revenue = leads.revenue - {revenue}::numeric, updated_at = {now}::timestamptz
-    FROM call
-    WHERE leads.company_id = {company_id} AND leads.id = call.lead_id`,
-  { prepared: true },
+    SELECT ${RECORD_CHANGE}
+    FROM call,
+      (SELECT count(*) AS n FROM returned) returned,
+      (SELECT count(*) AS n FROM lead) lead
+    WHERE returned.n >= 0 AND lead.n >= 0`,
+  { prepared: true, records: true },
 );
 
 /**
@@ -187,34 +200,43 @@ export const UNCONVERT_LEAD = statement(
 export const RETURN_PAYOUT = statement(
   'calls.return_payout',
   sql`
-    WITH unpaid AS (
+    WITH was AS (${CALL_BEFORE}
+    ),
+    unpaid AS (
       UPDATE conversions
       SET payout = 0
       WHERE company_id = {company_id} AND call_id = {call_id}::bigint AND returned_at IS NULL
     ),
     call AS (
-      UPDATE calls
+      UPDATE calls c
       SET
         traffic_source_converted = false,
-        payout = payout - {payout}::numeric,
+        payout = c.payout - {payout}::numeric,
         updated_at = {now}::timestamptz,
         user_updated_at = {now}::timestamptz
-      WHERE company_id = {company_id} AND id = {call_id}::bigint
-      RETURNING lead_id
+      FROM was
+      WHERE c.company_id = {company_id} AND c.id = was.id
+      RETURNING c.lead_id, ${BEFORE_AND_AFTER}
+    ),
+    lead AS (
+      UPDATE leads
+      SET
+        payout = leads.payout - {payout}::numeric,
+        offer_converted = EXISTS (
+          SELECT
+          FROM calls other
+          WHERE other.company_id = {company_id}
+            AND other.lead_id = leads.id
+            AND other.id <> {call_id}::bigint
+            AND other.traffic_source_converted
+        ),
+        updated_at = {now}::timestamptz
+      FROM call
+      WHERE leads.company_id = {company_id} AND leads.id = call.lead_id
+      RETURNING leads.id
     )
-    UPDATE leads
-    SET
-      payout = leads.payout - {payout}::numeric,
-      offer_converted = EXISTS (
-        SELECT
-        FROM calls other
-        WHERE other.company_id = {company_id}
-          AND other.lead_id = leads.id
-          AND other.id <> {call_id}::bigint
-          AND other.traffic_source_converted
-      ),
-      updated_at = {now}::timestamptz
-    FROM call
-    WHERE leads.company_id = {company_id} AND leads.id = call.lead_id`,
-  { prepared: true },
+    SELECT ${RECORD_CHANGE}
+    FROM call, (SELECT count(*) AS n FROM lead) lead
+    WHERE lead.n >= 0`,
+  { prepared: true, records: true },
 );

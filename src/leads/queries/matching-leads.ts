@@ -131,20 +131,31 @@ export const UPDATE_OTHER_LEADS = statement(
 export const UPDATE_CALLS = statement(
   'leads.update_calls',
   sql`
-    UPDATE calls c
-    SET
-      token_values = (c.token_values - {removed}::text[]) || {data}::jsonb,
-      updated_at = {now}::timestamptz
-    FROM leads l
-    WHERE ${MATCHES}
-      AND c.company_id = l.company_id
-      AND c.lead_id = l.id
-      AND (l.id = {lead_id}::bigint OR {all}::boolean)
-      AND (
-        {since}::timestamptz IS NULL
-        OR c.created_at >= {since}::timestamptz
-          AND (c.offer_id = l.offer_id OR c.schedule_id = l.schedule_id)
-      )
+    WITH was AS (
+      SELECT c.id, c AS call
+      FROM leads l
+      JOIN calls c ON c.company_id = l.company_id AND c.lead_id = l.id
+      WHERE ${MATCHES}
+        AND (l.id = {lead_id}::bigint OR {all}::boolean)
+        AND (
+          {since}::timestamptz IS NULL
+          OR c.created_at >= {since}::timestamptz
+            AND (c.offer_id = l.offer_id OR c.schedule_id = l.schedule_id)
+        )
+      ORDER BY c.id
+      FOR NO KEY UPDATE OF c
+    ),
+    call AS (
+      UPDATE calls c
+      SET
+        token_values = (c.token_values - {removed}::text[]) || {data}::jsonb,
+        updated_at = {now}::timestamptz
+      FROM was
+      WHERE c.company_id = {company_id} AND c.id = was.id
+      RETURNING was.call AS was, c AS now
+    )
+    SELECT record_call_change(call.was, call.now) AS is_recorded
+    FROM call
   `,
-  { prepared: false },
+  { prepared: false, records: true },
 );
