@@ -16,6 +16,7 @@ import {
   time,
   world,
 } from '../support/schedule-events';
+import { recorded } from '../support/recorded-calls';
 
 setUp();
 
@@ -186,12 +187,12 @@ describe('triggers', () => {
     // The end of a call that a schedule has placed and nobody has bought.
     for (let n = 0; n < 6; n++) {
       await world.sql(
-        'UPDATE calls SET ended_at = NULL WHERE company_id = $1 AND connected_at IS NULL',
+        recorded('UPDATE calls SET ended_at = NULL WHERE company_id = $1 AND connected_at IS NULL'),
         [world.company.id],
       );
       await world.sql(
-        `UPDATE calls SET ended_at = $2, connected_at = $2, updated_at = $2
-          WHERE company_id = $1 AND ended_at IS NULL`,
+        recorded(`UPDATE calls SET ended_at = $2, connected_at = $2, updated_at = $2
+          WHERE company_id = $1 AND ended_at IS NULL`),
         [world.company.id, time.read()],
       );
       await settle();
