@@ -160,7 +160,10 @@ function tenantDb(database: Database, company_id: bigint, lanes: Lanes): Db {
       const run = () =>
         inTransaction(database[lanes.statements], (client) =>
           withBeforeCommit((before) => {
-            const db = completingEvents(onConnection(tenant, () => client), before);
+            const db = completingEvents(
+              onConnection(tenant, () => client),
+              before,
+            );
             return work({ ...db, beforeCommit: adderOn(before, db) });
           }),
         );

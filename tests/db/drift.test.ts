@@ -69,10 +69,10 @@ test.each<[string, string, RegExp]>([
     new RegExp(`^trigger emails\\.stray ${MADE} prisma/functions\\.sql$`),
   ],
   [
-    'a missing trigger',
-    'DROP TRIGGER call_counts_on_delete ON calls',
+    'a missing function',
+    'DROP FUNCTION record_deleted_call(calls)',
     new RegExp(
-      `^trigger calls\\.call_counts_on_delete is declared in prisma/functions\\.sql, ${MISSING}$`,
+      `^function record_deleted_call\\(was calls\\) is declared in prisma/functions\\.sql, ${MISSING}$`,
     ),
   ],
   [

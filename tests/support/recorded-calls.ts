@@ -1,7 +1,7 @@
 /**
- * SQL of a test that writes calls, with their recording: the triggers of old, as every statement of
- * the product has it. For INSERT INTO calls …, UPDATE calls SET … WHERE … and DELETE FROM calls
- * WHERE …; it returns the new calls.
+ * SQL of a test that writes calls, with their recording, as every statement of the product has it:
+ * INSERT INTO calls …, UPDATE calls SET … WHERE … or DELETE FROM calls WHERE …. It returns the ids
+ * of new calls.
  */
 export function recorded(text: string): string {
   const [, verb, rest] = /^\s*(INSERT INTO|UPDATE|DELETE FROM) calls\b([^]*)$/.exec(text) ?? [];
