@@ -75,9 +75,15 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
 $$;
 
 -- When the next local hour, day or month of a time zone begins. A day of 23 or 25 hours is one day.
+-- They are immutable, as a distributed PostgreSQL wants them in CASE: what the hour has left is
+-- taken between times without a zone, because an hour that the clock repeats is two.
 CREATE OR REPLACE FUNCTION next_hour(at timestamptz, zone text) RETURNS timestamptz
-LANGUAGE sql STABLE PARALLEL SAFE AS $$
-  SELECT date_trunc('hour', at, zone) + interval '1 hour'
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT (
+    (at AT TIME ZONE 'UTC')
+    + (date_trunc('hour', at AT TIME ZONE zone) - (at AT TIME ZONE zone))
+    + interval '1 hour'
+  ) AT TIME ZONE 'UTC'
 $$;
 
 CREATE OR REPLACE FUNCTION next_day(at timestamptz, zone text) RETURNS timestamptz
