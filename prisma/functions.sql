@@ -75,9 +75,15 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
 $$;
 
 -- When the next local hour, day or month of a time zone begins. A day of 23 or 25 hours is one day.
+-- They are immutable, as a distributed PostgreSQL wants them in CASE: what the hour has left is
+-- taken between times without a zone, because an hour that the clock repeats is two.
 CREATE OR REPLACE FUNCTION next_hour(at timestamptz, zone text) RETURNS timestamptz
-LANGUAGE sql STABLE PARALLEL SAFE AS $$
-  SELECT date_trunc('hour', at, zone) + interval '1 hour'
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT (
+    (at AT TIME ZONE 'UTC')
+    + (date_trunc('hour', at AT TIME ZONE zone) - (at AT TIME ZONE zone))
+    + interval '1 hour'
+  ) AT TIME ZONE 'UTC'
 $$;
 
 CREATE OR REPLACE FUNCTION next_day(at timestamptz, zone text) RETURNS timestamptz
@@ -218,85 +224,6 @@ CREATE OR REPLACE FUNCTION maker_has_offer(
       AND g.access_control_list_id = ANY (maker_teams(company, maker, teams, wanted))
   )
 $$;
-
--- ---------------------------------------------------------------------------------------------
--- Routing changes: when the configuration that calls are routed by was last changed
--- ---------------------------------------------------------------------------------------------
-
--- Counts a transaction that changes the routing of a company, once per transaction. There are 16
--- slots, so that transactions on different connections rarely wait for each other.
-CREATE OR REPLACE FUNCTION record_routing_change() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  company CONSTANT bigint := coalesce(NEW.company_id, OLD.company_id);
-  mark CONSTANT text := company || '/' || pg_current_xact_id();
-BEGIN
-  IF current_setting('trunkline.routing_changed', true) IS DISTINCT FROM mark THEN
-    INSERT INTO routing_changes (company_id, slot, n)
-      VALUES (company, pg_backend_pid() % 16, 1)
-      ON CONFLICT (company_id, slot) DO UPDATE SET n = routing_changes.n + 1;
-    PERFORM set_config('trunkline.routing_changed', mark, true);
-  END IF;
-  RETURN NULL;
-END $$;
-
-DROP TRIGGER IF EXISTS routing_change ON buyers;
-CREATE CONSTRAINT TRIGGER routing_change
-  AFTER INSERT OR UPDATE OR DELETE ON buyers
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
-
-DROP TRIGGER IF EXISTS routing_change ON buyer_groups;
-CREATE CONSTRAINT TRIGGER routing_change
-  AFTER INSERT OR UPDATE OR DELETE ON buyer_groups
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
-
-DROP TRIGGER IF EXISTS routing_change ON buyer_group_members;
-CREATE CONSTRAINT TRIGGER routing_change
-  AFTER INSERT OR UPDATE OR DELETE ON buyer_group_members
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
-
-DROP TRIGGER IF EXISTS routing_change ON buyer_business_hours;
-CREATE CONSTRAINT TRIGGER routing_change
-  AFTER INSERT OR UPDATE OR DELETE ON buyer_business_hours
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
-
-DROP TRIGGER IF EXISTS routing_change ON buyer_conversions;
-CREATE CONSTRAINT TRIGGER routing_change
-  AFTER INSERT OR UPDATE OR DELETE ON buyer_conversions
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
-
-DROP TRIGGER IF EXISTS routing_change ON offer_buyers;
-CREATE CONSTRAINT TRIGGER routing_change
-  AFTER INSERT OR UPDATE OR DELETE ON offer_buyers
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
-
-DROP TRIGGER IF EXISTS routing_change ON offer_buyer_groups;
-CREATE CONSTRAINT TRIGGER routing_change
-  AFTER INSERT OR UPDATE OR DELETE ON offer_buyer_groups
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
-
--- Buyers display a number as their caller id: only these columns matter to them. The others change
--- whenever a lead is given a number.
-DROP TRIGGER IF EXISTS routing_change ON numbers;
-CREATE CONSTRAINT TRIGGER routing_change
-  AFTER UPDATE OF phone_number, deleted_at OR DELETE ON numbers
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
-
--- Pre-dial webhooks can exclude a buyer, which makes them part of the routing.
-DROP TRIGGER IF EXISTS routing_change_on_insert ON outgoing_webhooks;
-CREATE CONSTRAINT TRIGGER routing_change_on_insert
-  AFTER INSERT ON outgoing_webhooks
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (NEW.trigger_type = 'before_buyer_dialled')
-  EXECUTE FUNCTION record_routing_change();
-
-DROP TRIGGER IF EXISTS routing_change_on_update ON outgoing_webhooks;
-CREATE CONSTRAINT TRIGGER routing_change_on_update
-  AFTER UPDATE ON outgoing_webhooks
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (
-    OLD.trigger_type = 'before_buyer_dialled' OR NEW.trigger_type = 'before_buyer_dialled'
-  )
-  EXECUTE FUNCTION record_routing_change();
 
 -- ---------------------------------------------------------------------------------------------
 -- Counts of calls
@@ -1213,50 +1140,41 @@ END $$;
 
 -- Agents ---------------------------------------------------------------------------------------
 
--- An agent goes online or offline when its old and its new status differ in is_online.
-CREATE OR REPLACE FUNCTION record_agent_event() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Records that an agent goes online or offline: its old and its new status differ in is_online.
+-- Every statement that writes the status or the deletion of an agent calls it with the row as it
+-- was, which is null for a new agent.
+CREATE OR REPLACE FUNCTION record_agent_change(was agents, is_now agents) RETURNS void
+LANGUAGE plpgsql AS $$
 DECLARE
-  was_online CONSTANT boolean :=
-    OLD.id IS NOT NULL
-    AND OLD.deleted_at IS NULL
+  was_online boolean;
+  status record;
+BEGIN
+  IF NOT has_webhook_for(is_now.company_id, ARRAY['agent_online', 'agent_offline']) THEN
+    RETURN;
+  END IF;
+  was_online :=
+    was.id IS NOT NULL
+    AND was.deleted_at IS NULL
     AND (
       SELECT s.is_online
       FROM agent_statuses s
-      WHERE s.company_id = OLD.company_id AND s.id = OLD.agent_status_id
+      WHERE s.company_id = was.company_id AND s.id = was.agent_status_id
     );
-  status record;
-BEGIN
   SELECT s.key, s.is_online INTO status
     FROM agent_statuses s
-    WHERE s.company_id = NEW.company_id AND s.id = NEW.agent_status_id;
-  IF (status.is_online AND NEW.deleted_at IS NULL) IS DISTINCT FROM was_online THEN
+    WHERE s.company_id = is_now.company_id AND s.id = is_now.agent_status_id;
+  IF (status.is_online AND is_now.deleted_at IS NULL) IS DISTINCT FROM was_online THEN
     PERFORM record_webhook_event(
-      NEW.company_id,
+      is_now.company_id,
       CASE WHEN was_online THEN 'agent_offline' ELSE 'agent_online' END,
-      NEW.id,
+      is_now.id,
       jsonb_build_object(
         'agent',
-        jsonb_build_object('id', NEW.id, 'user_id', NEW.user_id, 'status', status.key)
+        jsonb_build_object('id', is_now.id, 'user_id', is_now.user_id, 'status', status.key)
       )
     );
   END IF;
-  RETURN NULL;
 END $$;
-
-DROP TRIGGER IF EXISTS webhook_event_on_insert ON agents;
-CREATE CONSTRAINT TRIGGER webhook_event_on_insert
-  AFTER INSERT ON agents
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_agent_event();
-
-DROP TRIGGER IF EXISTS webhook_event_on_update ON agents;
-CREATE CONSTRAINT TRIGGER webhook_event_on_update
-  AFTER UPDATE OF agent_status_id, deleted_at ON agents
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (
-    OLD.agent_status_id <> NEW.agent_status_id
-    OR OLD.deleted_at IS DISTINCT FROM NEW.deleted_at
-  )
-  EXECUTE FUNCTION record_agent_event();
 
 -- ---------------------------------------------------------------------------------------------
 -- Value lists: the list that a filter names

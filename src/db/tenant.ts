@@ -10,6 +10,7 @@ import {
   type TenantClient,
   type TransactionOptions,
 } from './prisma-client';
+import { recordingWrites } from './recorded-models';
 import { sqlOn, tenantSql, type TenantSql } from './sql';
 import { queryOn, type BoundStatement, type Query } from './statement';
 import { inTransaction, retryOnDeadlock } from './transaction';
@@ -131,14 +132,12 @@ function tenantDb(database: Database, company_id: bigint, lanes: Lanes): Db {
   const tenant = { company_id, key: keyOf(database.url, company_id), streams, bulk };
   return {
     ...tenant,
-    prisma,
+    prisma: recordingWrites(prisma, { beforeCommit: refuse }),
     sql: tenantSql(sqlOn(own), company_id),
     query: queryOn(() => own),
     batched: { sql: tenantSql(sqlOn(batched), company_id), query: queryOn(() => batched) },
     afterCommit: (work) => work(),
-    beforeCommit: (key) => {
-      throw new Error(`${key} is written outside of a transaction`);
-    },
+    beforeCommit: refuse,
     transaction: async (work, options) => {
       const run = async () => {
         const after_commit: (() => void)[] = [];
@@ -172,6 +171,11 @@ function tenantDb(database: Database, company_id: bigint, lanes: Lanes): Db {
   };
 }
 
+/** What is recorded of a write must be committed with it. */
+const refuse: Db['beforeCommit'] = (key) => {
+  throw new Error(`${key} is written outside of a transaction`);
+};
+
 /** Runs the work of a transaction, and then what it leaves for the end. */
 async function withBeforeCommit<T>(work: (before: BeforeCommit) => Promise<T>): Promise<T> {
   const before = new BeforeCommit();
@@ -196,10 +200,12 @@ function transactionDb(
   before: BeforeCommit,
 ): Db {
   const statements = completingEvents(onConnection(tenant, connection), before);
+  const beforeCommit = adderOn(before, statements);
   const db: Db = {
     ...tenant,
     ...statements,
-    beforeCommit: adderOn(before, statements),
+    prisma: recordingWrites(tenant.prisma, { beforeCommit }),
+    beforeCommit,
     afterCommit: (work) => void after_commit.push(work),
     transaction: (work) => work(db),
     statements: (work) => work(db),

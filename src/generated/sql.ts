@@ -13,12 +13,24 @@ export interface SqlTypes {
   };
   'agents.change_status': {
     params: {
-      agent_status_id: number | string | bigint | null;
-      now: Date | string | null;
       company_id: number | string | bigint | null;
       agent_id: number | string | bigint | null;
+      agent_status_id: number | string | bigint | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      recorded: string;
+    };
+  };
+  'agents.delete_agent': {
+    params: {
+      company_id: number | string | bigint | null;
+      agent_id: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      recorded: string;
+    };
   };
   'agents.delete_recipients': {
     params: {
@@ -134,7 +146,9 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       agent_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      recorded: string;
+    };
   };
   'background.files_in_use': {
     params: {
@@ -1679,6 +1693,12 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       resource: string | null;
       by: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'db.record_routing_change': {
+    params: {
+      company_id: number | string | bigint | null;
     };
     row: object;
   };

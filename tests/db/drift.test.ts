@@ -58,11 +58,6 @@ test.each<[string, string, RegExp]>([
     /^trigger contacts\.webhook_event_on_opt_out differs: .*functions\.sql declares ".*WHEN/,
   ],
   [
-    'a disabled trigger',
-    'ALTER TABLE buyers DISABLE TRIGGER routing_change',
-    /^trigger buyers\.routing_change differs: .*\(D\)"/,
-  ],
-  [
     'an extra trigger',
     `CREATE TRIGGER stray BEFORE DELETE ON emails
       FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()`,
