@@ -1,5 +1,5 @@
 import { sql, statement } from '../../db/sql';
-import { BEFORE_AND_AFTER, RECORD_CHANGE } from './record-call';
+import { BEFORE_AND_AFTER, RECORD_CALL_CHANGE } from './record-call';
 
 // What carriers charge for calls. A row of call_cost_looks is a call whose cost is not known yet;
 // queue_call_cost() of the database makes it at the end of the call.
@@ -129,7 +129,7 @@ export const SAVE_PROVIDER_COST = statement(
       WHERE c.company_id = {company_id} AND c.id = was.id
       RETURNING ${BEFORE_AND_AFTER}
     )
-    SELECT ${RECORD_CHANGE}
+    SELECT ${RECORD_CALL_CHANGE}
     FROM call`,
   { prepared: false, records: true },
 );

@@ -1,5 +1,5 @@
 import { sql, statement } from '../../db/sql';
-import { BEFORE_AND_AFTER, CALL_BEFORE, RECORD_CHANGE } from './record-call';
+import { BEFORE_AND_AFTER, CALL_BEFORE, RECORD_CALL_CHANGE } from './record-call';
 
 // What is written to a call apart from its routing: money, tokens, recordings.
 
@@ -94,7 +94,7 @@ export const ADD_TOKENS = statement(
       WHERE c.company_id = {company_id} AND c.id = was.id
       RETURNING ${BEFORE_AND_AFTER}
     )
-    SELECT ${RECORD_CHANGE}
+    SELECT ${RECORD_CALL_CHANGE}
     FROM call`,
   { prepared: true, records: true },
 );
@@ -129,7 +129,7 @@ export const ADD_REVENUE = statement(
       WHERE leads.company_id = {company_id} AND leads.id = call.lead_id
       RETURNING leads.id
     )
-    SELECT ${RECORD_CHANGE}
+    SELECT ${RECORD_CALL_CHANGE}
     FROM call, (SELECT count(*) AS n FROM lead) lead
     WHERE lead.n >= 0`,
   { prepared: true, records: true },
@@ -171,7 +171,7 @@ export const ADD_PAYOUT = statement(
       WHERE leads.company_id = {company_id} AND leads.id = call.lead_id
       RETURNING leads.id
     )
-    SELECT ${RECORD_CHANGE}
+    SELECT ${RECORD_CALL_CHANGE}
     FROM call, (SELECT count(*) AS n FROM lead) lead
     WHERE lead.n >= 0`,
   { prepared: true, records: true },
@@ -220,7 +220,7 @@ export const SAVE_RECORDING = statement(
       WHERE c.company_id = {company_id} AND c.id = was.id
       RETURNING ${BEFORE_AND_AFTER}
     )
-    SELECT ${RECORD_CHANGE}
+    SELECT ${RECORD_CALL_CHANGE}
     FROM call`,
   { prepared: true, records: true },
 );

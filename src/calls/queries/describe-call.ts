@@ -1,5 +1,5 @@
 import { sql, statement } from '../../db/sql';
-import { RECORD_CHANGE } from './record-call';
+import { RECORD_CALL_CHANGE } from './record-call';
 
 // Who took a call, who reviewed it, and how it ended for those who work on it.
 
@@ -84,7 +84,7 @@ export const DESCRIBE_CALL = statement(
         )
       RETURNING c.id, next.was, c AS now
     )
-    SELECT call.id, ${RECORD_CHANGE}
+    SELECT call.id, ${RECORD_CALL_CHANGE}
     FROM call`,
   { prepared: false, records: true },
 );

@@ -1,5 +1,5 @@
 import { sql, statement } from '../../db/sql';
-import { BEFORE_AND_AFTER, CALL_BEFORE, RECORD_CHANGE } from './record-call';
+import { BEFORE_AND_AFTER, CALL_BEFORE, RECORD_CALL_CHANGE } from './record-call';
 
 // Outbound calls that are routed when they are answered, or for which machines are detected.
 
@@ -85,7 +85,7 @@ export const RECORD_ANSWER = statement(
       SELECT {company_id}, {now}::timestamptz, call.id, 'answered', {answered_by}
       FROM call
     )
-    SELECT ${RECORD_CHANGE}
+    SELECT ${RECORD_CALL_CHANGE}
     FROM call`,
   { prepared: true, records: true },
 );
@@ -123,7 +123,7 @@ export const END_OUTBOUND = statement(
       SELECT {company_id}, {now}::timestamptz, call.id, {event}, {message}
       FROM call
     )
-    SELECT ${RECORD_CHANGE}
+    SELECT ${RECORD_CALL_CHANGE}
     FROM call`,
   { prepared: true, records: true },
 );
@@ -161,7 +161,7 @@ export const RECORD_OUTBOUND_STATUS = statement(
       WHERE c.company_id = {company_id} AND c.id = was.id
       RETURNING ${BEFORE_AND_AFTER}
     )
-    SELECT ${RECORD_CHANGE}
+    SELECT ${RECORD_CALL_CHANGE}
     FROM call`,
   { prepared: true, records: true },
 );

@@ -11,7 +11,7 @@ export const CALL_BEFORE = sql`
 export const BEFORE_AND_AFTER = sql`was.call AS was, c AS now`;
 
 /** Records what the CTE `call` has changed. */
-export const RECORD_CHANGE = sql`record_call_change(call.was, call.now) AS is_recorded`;
+export const RECORD_CALL_CHANGE = sql`record_call_change(call.was, call.now) AS is_recorded`;
 
 // What belongs to a round in the routing of a call. The CTE `rounds` has a row for each round that
 // is written, with the id of its call; lists as JSON name a round by its `place`.
@@ -140,7 +140,7 @@ export const RECORD_ROUND = statement(
     events AS (${INSERT_EVENTS}
     ),
     recorded AS MATERIALIZED (
-      SELECT call.id, ${RECORD_CHANGE}
+      SELECT call.id, ${RECORD_CALL_CHANGE}
       FROM call
     ),
     dialed AS MATERIALIZED (

@@ -4,7 +4,7 @@ import {
   DURATION_AT_END,
   INSERT_EVENTS,
   QUEUE_FOR_LEAD,
-  RECORD_CHANGE,
+  RECORD_CALL_CHANGE,
   SERVICE_COST_AT_END,
 } from './record-call';
 
@@ -158,7 +158,7 @@ export const RECORD_PROGRESS = statement(
     events AS (${INSERT_EVENTS}
     ),
     recorded AS MATERIALIZED (
-      SELECT call.id, ${RECORD_CHANGE}
+      SELECT call.id, ${RECORD_CALL_CHANGE}
       FROM call
     ),
     ${RECORD_ANSWERS}

@@ -1,7 +1,7 @@
 import { USE_OF_ROW } from '../../buyers/use-of-caps';
 import { sql, statement } from '../../db/sql';
 import { AGENT_OF_BUYER } from './describe-call';
-import { BEFORE_AND_AFTER, INSERT_EVENTS, RECORD_CHANGE } from './record-call';
+import { BEFORE_AND_AFTER, INSERT_EVENTS, RECORD_CALL_CHANGE } from './record-call';
 import {
   FOLLOWS_CALL,
   IS_UNCHANGED,
@@ -164,7 +164,7 @@ const CHANGED_CALL = sql`
 /** The recording of the call reads its conversions and its lead: these are written first. */
 const RECORDED_AFTER = sql`
     recorded AS MATERIALIZED (
-      SELECT call.id, ${RECORD_CHANGE}
+      SELECT call.id, ${RECORD_CALL_CHANGE}
       FROM call, (SELECT count(*) AS n FROM conversion) v, (SELECT count(*) AS n FROM lead) l
       WHERE v.n >= 0 AND l.n >= 0
     ),

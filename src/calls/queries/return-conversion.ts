@@ -1,5 +1,5 @@
 import { sql, statement } from '../../db/sql';
-import { BEFORE_AND_AFTER, CALL_BEFORE, RECORD_CHANGE } from './record-call';
+import { BEFORE_AND_AFTER, CALL_BEFORE, RECORD_CALL_CHANGE } from './record-call';
 
 /** The conversions of a call that were not returned, and the groups that their buyers are of. */
 export const READ_CONVERSIONS = statement(
@@ -163,7 +163,7 @@ export const RETURN_CONVERSIONS = statement(
       WHERE leads.company_id = {company_id} AND leads.id = call.lead_id
       RETURNING leads.id
     )
-    SELECT ${RECORD_CHANGE}
+    SELECT ${RECORD_CALL_CHANGE}
     FROM call,
       (SELECT count(*) AS n FROM returned) returned,
       (SELECT count(*) AS n FROM lead) lead
@@ -235,7 +235,7 @@ export const RETURN_PAYOUT = statement(
       WHERE leads.company_id = {company_id} AND leads.id = call.lead_id
       RETURNING leads.id
     )
-    SELECT ${RECORD_CHANGE}
+    SELECT ${RECORD_CALL_CHANGE}
     FROM call, (SELECT count(*) AS n FROM lead) lead
     WHERE lead.n >= 0`,
   { prepared: true, records: true },
