@@ -456,7 +456,9 @@ export interface SqlTypes {
       call_id: number | string | bigint | null;
       buyer_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      n: string;
+    };
   };
   'calls.add_revenue': {
     params: {
@@ -466,7 +468,9 @@ export interface SqlTypes {
       call_id: number | string | bigint | null;
       buyer_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      n: string;
+    };
   };
   'calls.add_tokens': {
     params: {
@@ -1442,7 +1446,9 @@ export interface SqlTypes {
       revenue: number | string | null;
       call_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      n: string;
+    };
   };
   'calls.return_payout': {
     params: {
@@ -1451,7 +1457,9 @@ export interface SqlTypes {
       payout: number | string | null;
       now: Date | string | null;
     };
-    row: object;
+    row: {
+      n: string;
+    };
   };
   'calls.return_usage': {
     params: {
@@ -1516,7 +1524,9 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      n: string;
+    };
   };
   'cli.company_of_list': {
     params: {
@@ -1958,10 +1968,12 @@ export interface SqlTypes {
   };
   'leads.apply_calls': {
     params: {
-      now: Date | string | null;
       leads: string | object | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      n: string;
+    };
   };
   'leads.block_contacts': {
     params: {
@@ -1971,6 +1983,18 @@ export interface SqlTypes {
     };
     row: {
       caller_number: string;
+    };
+  };
+  'leads.change_lead': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      only_live: boolean | null;
+      changes: string | object | null;
+    };
+    row: {
+      id: string;
+      recorded: boolean;
     };
   };
   'leads.delete_leads': {
@@ -2000,12 +2024,14 @@ export interface SqlTypes {
   };
   'leads.end_leads': {
     params: {
-      now: Date | string | null;
       company_ids: readonly (number | string | bigint)[] | string | null;
       ids: readonly (number | string | bigint)[] | string | null;
       statuses: readonly (string)[] | string | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      n: string;
+    };
   };
   'leads.expire_leads': {
     params: {
@@ -2173,12 +2199,14 @@ export interface SqlTypes {
   };
   'leads.move_leads': {
     params: {
-      now: Date | string | null;
       company_ids: readonly (number | string | bigint)[] | string | null;
       ids: readonly (number | string | bigint)[] | string | null;
       schedule_ids: readonly (number | string | bigint)[] | string | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      n: string;
+    };
   };
   'leads.opt_contacts_in': {
     params: {
@@ -2209,32 +2237,58 @@ export interface SqlTypes {
   };
   'leads.record_call_of_lead': {
     params: {
-      now: Date | string | null;
       company_id: number | string | bigint | null;
       lead_id: number | string | bigint | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      recorded: boolean;
+    };
   };
   'leads.record_call_status': {
     params: {
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
       connected_call_id: number | string | bigint | null;
       status: string | null;
       now: Date | string | null;
-      company_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      recorded: boolean;
+    };
+  };
+  'leads.record_opt_outs': {
+    params: {
+      company_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      n: string;
+    };
   };
   'leads.record_placed_call': {
     params: {
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
       call_status: string | null;
       number_id: number | string | bigint | null;
       now: Date | string | null;
-      company_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      recorded: boolean;
+    };
+  };
+  'leads.record_restricted_opt_out': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+    };
+    row: {
+      recorded: boolean;
+    };
   };
   'leads.remove_owner_leads': {
     params: {
@@ -2251,24 +2305,28 @@ export interface SqlTypes {
   'leads.restrict_at_offer': {
     params: {
       company_id: number | string | bigint | null;
-      now: Date | string | null;
-      caller_number: number | string | bigint | null;
       offer_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      now: Date | string | null;
       blocked: boolean | null;
       opt_out: boolean | null;
     };
-    row: object;
+    row: {
+      opts_out: boolean;
+    };
   };
   'leads.restrict_in_schedule': {
     params: {
       company_id: number | string | bigint | null;
-      now: Date | string | null;
-      caller_number: number | string | bigint | null;
       schedule_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      now: Date | string | null;
       blocked: boolean | null;
       opt_out: boolean | null;
     };
-    row: object;
+    row: {
+      opts_out: boolean;
+    };
   };
   'leads.resume_leads': {
     params: {
@@ -2295,18 +2353,12 @@ export interface SqlTypes {
   };
   'leads.save_leads': {
     params: {
-      now: Date | string | null;
       leads: string | object | null;
+      now: Date | string | null;
     };
-    row: object;
-  };
-  'leads.set_triggered_by': {
-    params: {
-      triggered_by: readonly (number | string | bigint)[] | string | null;
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
+    row: {
+      n: string;
     };
-    row: object;
   };
   'leads.stop_leads': {
     params: {
@@ -2413,11 +2465,12 @@ export interface SqlTypes {
       next_action_at: Date | string | null;
       now: Date | string | null;
       rows: string | object | null;
+      triggered_by: readonly (number | string | bigint)[] | string | null;
       removed: readonly (string)[] | string | null;
       restart: boolean | null;
     };
     row: {
-      id: string | null;
+      id: string;
     };
   };
   'leads.write_schedule_leads': {
@@ -2429,11 +2482,12 @@ export interface SqlTypes {
       next_action_at: Date | string | null;
       now: Date | string | null;
       rows: string | object | null;
+      triggered_by: readonly (number | string | bigint)[] | string | null;
       removed: readonly (string)[] | string | null;
       restart: boolean | null;
     };
     row: {
-      id: string | null;
+      id: string;
     };
   };
   'numbers.assign_dial_number': {
@@ -2443,7 +2497,9 @@ export interface SqlTypes {
       number_id: number | string | bigint | null;
       lead_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      recorded: boolean;
+    };
   };
   'numbers.assign_sms_number': {
     params: {
@@ -2452,7 +2508,9 @@ export interface SqlTypes {
       number_id: number | string | bigint | null;
       lead_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      recorded: boolean;
+    };
   };
   'numbers.called_number': {
     params: {
@@ -3132,11 +3190,13 @@ export interface SqlTypes {
   };
   'outreach.record_reply': {
     params: {
-      now: Date | string | null;
       company_id: number | string | bigint | null;
       lead_id: number | string | bigint | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      recorded: boolean;
+    };
   };
   'outreach.record_text_event': {
     params: {

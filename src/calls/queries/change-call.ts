@@ -1,4 +1,5 @@
 import { sql, statement } from '../../db/sql';
+import { RECORD_CHANGE } from '../../leads/lead-changes';
 
 // What is written to a call apart from its routing: money, tokens, recordings.
 
@@ -90,6 +91,14 @@ export const ADD_TOKENS = statement(
   { prepared: true },
 );
 
+const LEAD_WAS = sql`
+    held AS MATERIALIZED (
+      SELECT w AS was, w.id
+      FROM call
+      JOIN leads w ON w.company_id = {company_id} AND w.id = call.lead_id
+      FOR NO KEY UPDATE OF w
+    )`;
+
 export const ADD_REVENUE = statement(
   'calls.add_revenue',
   sql`
@@ -109,11 +118,17 @@ export const ADD_REVENUE = statement(
         AND call_id = {call_id}::bigint
         AND buyer_id = {buyer_id}::bigint
         AND returned_at IS NULL
+    ),
+    ${LEAD_WAS},
+    lead AS (
+      UPDATE leads l
+      SET revenue = l.revenue + {amount}::numeric, updated_at = {now}::timestamptz
+      FROM held
+      WHERE l.company_id = {company_id} AND l.id = held.id
+      RETURNING held.was, l AS is_now
     )
-    UPDATE leads
-    SET revenue = leads.revenue + {amount}::numeric, updated_at = {now}::timestamptz
-    FROM call
-    WHERE leads.company_id = {company_id} AND leads.id = call.lead_id`,
+    SELECT count(${RECORD_CHANGE}) AS n
+    FROM lead x`,
   { prepared: true },
 );
 
@@ -138,15 +153,21 @@ export const ADD_PAYOUT = statement(
         AND call_id = {call_id}::bigint
         AND buyer_id = {buyer_id}::bigint
         AND returned_at IS NULL
+    ),
+    ${LEAD_WAS},
+    lead AS (
+      UPDATE leads l
+      SET
+        payout = l.payout + {amount}::numeric,
+        offer_converted =
+          l.offer_converted OR {converts}::boolean OR l.payout + {amount}::numeric > 0,
+        updated_at = {now}::timestamptz
+      FROM held
+      WHERE l.company_id = {company_id} AND l.id = held.id
+      RETURNING held.was, l AS is_now
     )
-    UPDATE leads
-    SET
-      payout = leads.payout + {amount}::numeric,
-      offer_converted =
-        leads.offer_converted OR {converts}::boolean OR leads.payout + {amount}::numeric > 0,
-      updated_at = {now}::timestamptz
-    FROM call
-    WHERE leads.company_id = {company_id} AND leads.id = call.lead_id`,
+    SELECT count(${RECORD_CHANGE}) AS n
+    FROM lead x`,
   { prepared: true },
 );
 

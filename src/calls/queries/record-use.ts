@@ -1,5 +1,6 @@
 import { USE_OF_ROW } from '../../buyers/use-of-caps';
 import { sql, statement } from '../../db/sql';
+import { RECORD_CHANGE, recordExit } from '../../leads/lead-changes';
 import { AGENT_OF_BUYER } from './describe-call';
 import { INSERT_EVENTS } from './record-call';
 import { FOLLOWS_CALL, IS_UNCHANGED, PROGRESS_OF_CALL, SLOTS_OF_CALL } from './record-progress';
@@ -157,7 +158,18 @@ const CHANGED_CALL = sql`
 const OUTCOME = sql`
     SELECT
       EXISTS (SELECT FROM call) AS is_written, checked.buyer_paid, checked.source_paid
-    FROM checked`;
+    FROM checked, (SELECT count(*) AS n FROM lead_recorded) leads
+    -- What is counted is done.
+    WHERE leads.n >= 0`;
+
+/** Locked after the call and the caps. */
+const LEAD_WAS = sql`
+    lead_was AS MATERIALIZED (
+      SELECT w AS was, w.id
+      FROM call
+      JOIN leads w ON w.company_id = {company_id} AND w.id = call.lead_id
+      FOR NO KEY UPDATE OF w
+    )`;
 
 const COLUMNS_OF_LEAD = sql`
         revenue = l.revenue + {revenue}::numeric,
@@ -186,17 +198,20 @@ export const RECORD_USE = statement(
         AND v.buyer_id = {owner_id}::bigint
         AND v.returned_at IS NULL
     ),
+    ${LEAD_WAS},
     lead AS (
       UPDATE leads l
       SET ${COLUMNS_OF_LEAD}
-      FROM call
+      FROM lead_was
       WHERE l.company_id = {company_id}
-        AND l.id = call.lead_id
+        AND l.id = lead_was.id
         AND (
           {pays_source}::boolean
           OR octet_length((l.data || {lead_tokens}::jsonb)::text) <= 131072
         )
+      RETURNING lead_was.was, l AS is_now
     ),
+    lead_recorded AS MATERIALIZED (SELECT ${RECORD_CHANGE} FROM lead x),
     events AS (${INSERT_EVENTS}
     )
     ${OUTCOME}`,
@@ -205,8 +220,7 @@ export const RECORD_USE = statement(
 
 /**
  * The same with a new conversion. A payout that no conversion of the call has yet becomes part of
- * the new one. To write `buyer_converted` of a lead is to convert it (exit_on_conversion of the
- * database).
+ * the new one. The lead converts, also one that has converted before.
  */
 export const RECORD_CONVERSION = statement(
   'calls.record_conversion',
@@ -233,14 +247,17 @@ export const RECORD_CONVERSION = statement(
         )
       FROM call
     ),
+    ${LEAD_WAS},
     lead AS (
       UPDATE leads l
       SET ${COLUMNS_OF_LEAD},
         buyer_converted = true,
         buyer_id = {owner_id}::bigint
-      FROM call
-      WHERE l.company_id = {company_id} AND l.id = call.lead_id
+      FROM lead_was
+      WHERE l.company_id = {company_id} AND l.id = lead_was.id
+      RETURNING lead_was.was, l AS is_now
     ),
+    lead_recorded AS MATERIALIZED (SELECT ${recordExit(sql`'converted'`)} FROM lead x),
     events AS (${INSERT_EVENTS}
     )
     ${OUTCOME}`,
