@@ -50,8 +50,7 @@ export async function restrictContact(
     details: JSON.stringify({ ip }),
     now,
   });
-  if (restricted?.opts_out)
-    await sql(RECORD_RESTRICTED_OPT_OUT, { ...at, caller_number: number });
+  if (restricted?.opts_out) await sql(RECORD_RESTRICTED_OPT_OUT, { ...at, caller_number: number });
 }
 
 type Place = Restriction['owner'];

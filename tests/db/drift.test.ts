@@ -51,11 +51,11 @@ const MISSING = 'but no migration makes it';
 test.each<[string, string, RegExp]>([
   [
     'a changed trigger',
-    `DROP TRIGGER webhook_event_on_opt_out ON contacts;
-    CREATE CONSTRAINT TRIGGER webhook_event_on_opt_out
-      AFTER UPDATE OF opt_out ON contacts DEFERRABLE INITIALLY DEFERRED
-      FOR EACH ROW EXECUTE FUNCTION record_opt_out_event()`,
-    /^trigger contacts\.webhook_event_on_opt_out differs: .*functions\.sql declares ".*WHEN/,
+    `DROP TRIGGER routing_change_on_insert ON outgoing_webhooks;
+    CREATE CONSTRAINT TRIGGER routing_change_on_insert
+      AFTER INSERT ON outgoing_webhooks DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION record_routing_change()`,
+    /^trigger outgoing_webhooks\.routing_change_on_insert differs: .*functions\.sql declares ".*WHEN/,
   ],
   [
     'a disabled trigger',

@@ -16,6 +16,7 @@ import {
   time,
   world,
 } from '../support/schedule-events';
+import { leadInsert } from '../support/write-leads';
 
 setUp();
 
@@ -219,9 +220,9 @@ describe('triggers', () => {
     const id = await triggered(offer, [{ on: 'lead_created' }]);
     const count = repetitions(300, 3_000);
     await world.sql(
-      `INSERT INTO leads (company_id, uuid, caller_number, offer_id, schedule_id, status, entered_at)
+      leadInsert(`INSERT INTO leads (company_id, uuid, caller_number, offer_id, schedule_id, status, entered_at)
         SELECT $1, gen_random_uuid(), 13104000000 + n, $2, $3, 'scheduled', now()
-        FROM generate_series(1, $4::int) AS x(n)`,
+        FROM generate_series(1, $4::int) AS x(n)`),
       [world.company.id, offer, schedule, count],
     );
     const drain = async () => {
