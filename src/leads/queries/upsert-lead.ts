@@ -1,5 +1,5 @@
 import { countRows } from '../../db/counters';
-import { sql, statement } from '../../db/sql';
+import { sql, statement, type SqlText } from '../../db/sql';
 
 // A submission makes a lead or updates the live lead of its number. Two statements, one for leads
 // of an offer and one for leads of a schedule, because the unique index that finds the live lead
@@ -143,11 +143,23 @@ const RESTRICTED = sql`
       AND (x.offer_id = o.offer_id OR x.schedule_id = o.schedule_id)
   ) r ON true`;
 
-/** What the statement begins with: the live leads of the numbers, locked in their order. */
-const HELD = sql`
-  SELECT l AS was, l.id
-  FROM started s
-  JOIN leads l ON l.company_id = {company_id} AND l.caller_number = s.caller_number`;
+/**
+ * What the statement begins with: the live leads of the numbers, locked in their order. Each is
+ * looked up by itself: for a join, PostgreSQL might read all leads.
+ */
+const held = (is_its_owner: SqlText): SqlText => sql`
+  SELECT h.was, h.id
+  FROM (SELECT * FROM started ORDER BY caller_number) s
+  CROSS JOIN LATERAL (
+    SELECT l AS was, l.id
+    FROM leads l
+    WHERE l.company_id = {company_id}
+      AND l.caller_number = s.caller_number
+      AND l.is_live
+      AND ${is_its_owner}
+    LIMIT 1
+    FOR NO KEY UPDATE
+  ) h`;
 
 /** All of them are locked before the first lead is written. */
 const ALL_HELD = sql`(SELECT count(*) AS n FROM held) all_held WHERE all_held.n >= 0`;
@@ -218,11 +230,7 @@ export const WRITE_OFFER_LEADS = sql`
     LEFT JOIN contacts k ON k.company_id = {company_id} AND k.caller_number = q.caller_number
     ${RESTRICTED}
   ),
-  held AS MATERIALIZED (${HELD}
-      AND l.offer_id = s.offer_id AND l.is_live AND l.schedule_id IS NULL
-    ORDER BY s.caller_number
-    FOR NO KEY UPDATE OF l
-  ),
+  held AS MATERIALIZED (${held(sql`l.offer_id = s.offer_id AND l.schedule_id IS NULL`)}),
   stored AS (
     INSERT INTO leads (${COLUMNS})
     SELECT ${VALUES}
@@ -265,11 +273,7 @@ export const WRITE_SCHEDULE_LEADS = sql`
     LEFT JOIN contacts k ON k.company_id = {company_id} AND k.caller_number = q.caller_number
     ${RESTRICTED}
   ),
-  held AS MATERIALIZED (${HELD}
-      AND l.schedule_id = s.schedule_id AND l.is_live
-    ORDER BY s.caller_number
-    FOR NO KEY UPDATE OF l
-  ),
+  held AS MATERIALIZED (${held(sql`l.schedule_id = s.schedule_id`)}),
   stored AS (
     INSERT INTO leads (${COLUMNS})
     SELECT ${VALUES}
