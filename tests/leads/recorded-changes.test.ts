@@ -155,7 +155,7 @@ test('what is rolled back is not recorded', async () => {
   expect([await kinds(), await counted()]).toEqual([[], 0]);
 });
 
-test('an opt-out at the owner of a token alone is one event, with and without a live lead', async () => {
+test('an opt-out by a token alone is one event, with and without a live lead', async () => {
   const { body } = await submit(world, shop.schedule.lead_token);
   const optOut = () =>
     company.api('put', `leads/${encodeURIComponent('+13105550123')}/caller_opt_out`, {

@@ -174,7 +174,7 @@ export const DELETE_EVENTS = statement(
   { prepared: true },
 );
 
-/** The negative transaction id keeps it apart from events that triggers record. */
+/** The negative transaction id keeps it apart from events of transactions. */
 export const INSERT_MANUAL_EVENT = statement(
   'webhooks.insert_manual_event',
   sql`
