@@ -1,22 +1,19 @@
--- All functions and triggers of the database. Applied with the pending migrations in the
+-- All functions of the database. Applied with the pending migrations in the
 -- transaction of the last one, and by itself when only this file has changed
 -- (src/db/migrate.ts): every statement must be repeatable.
 --
--- Renaming or removing a function or trigger, or changing the parameters or the result of a
+-- Renaming or removing a function, or changing the parameters or the result of a
 -- function, also needs a migration that drops the old one: a repeat of this file does not.
 --
--- All triggers here but those that end schedules and those that count next actions are deferred to
--- the end of the transaction. They write rows that many transactions share; at the end, a
--- transaction that waits for such a row no longer needs a lock that another one holds, so that
--- they cannot block each other for good.
+-- There are no triggers: a distributed PostgreSQL has none. The statement that writes a row records
+-- what follows from it, by a function of this file.
 
 -- ---------------------------------------------------------------------------------------------
 -- Companies
 -- ---------------------------------------------------------------------------------------------
 
 -- Deletes a company with all its rows. One statement deletes from every table that has a
--- company_id: foreign keys are checked at its end, so that their order does not matter. It runs
--- twice, because the triggers of the rows that it deletes write rows of their own.
+-- company_id: foreign keys are checked at its end, so that their order does not matter.
 CREATE OR REPLACE FUNCTION delete_company(doomed bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   delete_rows text;
@@ -31,8 +28,6 @@ BEGIN
     AND c.relkind = 'r' AND a.attname = 'company_id' AND NOT a.attisdropped;
   -- Requests that would add rows wait for this lock, and then find no company.
   PERFORM FROM companies WHERE id = doomed FOR UPDATE;
-  EXECUTE delete_rows USING doomed;
-  SET CONSTRAINTS ALL IMMEDIATE;
   EXECUTE delete_rows USING doomed;
   DELETE FROM companies WHERE id = doomed;
 END
@@ -393,65 +388,28 @@ RETURNS void LANGUAGE sql AS $$
   HAVING sum(n) <> 0
 $$;
 
--- The count of an hour is the sum of its rows. A lead that comes or goes adds a row, so that
--- writers share none, and none waits for another; one in sixteen folds the rows of its hours. Leads
--- are submitted in batches, which count once for all of their leads.
-CREATE OR REPLACE FUNCTION count_new_next_actions() RETURNS trigger LANGUAGE plpgsql AS $$
+-- The count of an hour is the sum of its rows. Leads that come or go add a row, so that writers
+-- share none, and none waits for another; one in sixteen folds the rows of its hours. `was` and
+-- `is_now` are hours of one company; leads that are made together are counted together.
+CREATE OR REPLACE FUNCTION count_next_actions(
+  company bigint, was timestamptz[], is_now timestamptz[]
+) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO next_action_counts (company_id, hour, n)
-    SELECT company_id, next_action_hour(due_at, callback_at, next_action_at), count(*)
-    FROM new_leads
-    WHERE next_action_hour(due_at, callback_at, next_action_at) IS NOT NULL
-    GROUP BY 1, 2;
-  IF random() < 0.0625 THEN
-    PERFORM fold_next_actions(x.company_id, x.hours)
+    SELECT company, x.hour, sum(x.n)
     FROM (
-      SELECT
-        company_id, array_agg(next_action_hour(due_at, callback_at, next_action_at)) AS hours
-      FROM new_leads
-      GROUP BY company_id
-    ) x;
-  END IF;
-  RETURN NULL;
-END $$;
-
-DROP TRIGGER IF EXISTS next_actions_on_insert ON leads;
-CREATE TRIGGER next_actions_on_insert
-  AFTER INSERT ON leads REFERENCING NEW TABLE AS new_leads
-  FOR EACH STATEMENT EXECUTE FUNCTION count_new_next_actions();
-
-CREATE OR REPLACE FUNCTION count_next_action() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  company CONSTANT bigint := coalesce(NEW.company_id, OLD.company_id);
-  was CONSTANT timestamptz := next_action_hour(OLD.due_at, OLD.callback_at, OLD.next_action_at);
-  is_now CONSTANT timestamptz := next_action_hour(NEW.due_at, NEW.callback_at, NEW.next_action_at);
-BEGIN
-  INSERT INTO next_action_counts (company_id, hour, n)
-    SELECT company, x.hour, x.n
-    FROM (VALUES (was, -1), (is_now, 1)) AS x (hour, n)
-    WHERE x.hour IS NOT NULL;
+      SELECT unnest(was) AS hour, -1 AS n
+      UNION ALL
+      SELECT unnest(is_now), 1
+    ) x
+    WHERE x.hour IS NOT NULL
+    GROUP BY x.hour
+    HAVING sum(x.n) <> 0;
   IF random() < 0.0625 THEN
-    PERFORM fold_next_actions(company, ARRAY[was, is_now]);
+    PERFORM fold_next_actions(company, was || is_now);
   END IF;
-  RETURN NULL;
+  RETURN true;
 END $$;
-
-DROP TRIGGER IF EXISTS next_actions_on_update ON leads;
-CREATE TRIGGER next_actions_on_update
-  AFTER UPDATE ON leads
-  FOR EACH ROW
-  WHEN (
-    next_action_hour(OLD.due_at, OLD.callback_at, OLD.next_action_at)
-    IS DISTINCT FROM next_action_hour(NEW.due_at, NEW.callback_at, NEW.next_action_at)
-  )
-  EXECUTE FUNCTION count_next_action();
-
-DROP TRIGGER IF EXISTS next_actions_on_delete ON leads;
-CREATE TRIGGER next_actions_on_delete
-  AFTER DELETE ON leads
-  FOR EACH ROW
-  WHEN (OLD.due_at IS NOT NULL)
-  EXECUTE FUNCTION count_next_action();
 
 -- ---------------------------------------------------------------------------------------------
 -- What calls cost
@@ -582,70 +540,121 @@ $$;
 
 -- Leads ----------------------------------------------------------------------------------------
 
-CREATE OR REPLACE FUNCTION record_lead_events() RETURNS trigger LANGUAGE plpgsql AS $$
+-- What statements that write leads record of them, in the same statement
+-- (src/leads/queries/record-leads.ts). A transaction may write a lead several times: the event has
+-- the row as it was written last, so each write renews what the transaction has recorded before.
+-- The setting says that it has recorded something.
+CREATE OR REPLACE FUNCTION record_lead_events(the_lead leads, kinds text[]) RETURNS void
+LANGUAGE plpgsql AS $$
 DECLARE
-  kinds text[] := ARRAY['new_lead_created'];
-  event_rows jsonb;
+  event_rows CONSTANT jsonb := jsonb_build_object('lead', to_jsonb(the_lead));
 BEGIN
-  IF TG_OP = 'UPDATE' THEN
-    kinds := ARRAY['lead_changed'];
-    IF OLD.data IS DISTINCT FROM NEW.data OR OLD.email IS DISTINCT FROM NEW.email THEN
-      kinds := kinds || 'contact_fields_changed'::text;
-    END IF;
-    IF NEW.status = 'opt_out' AND OLD.status <> 'opt_out' THEN
-      kinds := kinds || 'lead_opted_out'::text;
-    END IF;
-  END IF;
-  IF has_webhook_for(NEW.company_id, kinds) THEN
-    event_rows := webhook_rows(NEW.company_id, NEW.id, NULL, NULL, NULL);
-    PERFORM record_webhook_event(NEW.company_id, k.kind, NEW.id, event_rows)
-      FROM unnest(kinds) WITH ORDINALITY AS k (kind, n)
-      ORDER BY k.n;
-  END IF;
-  RETURN NULL;
+  PERFORM record_webhook_event(the_lead.company_id, k.kind, the_lead.id, event_rows)
+    FROM unnest(kinds) WITH ORDINALITY AS k (kind, n)
+    ORDER BY k.n;
+  PERFORM set_config('trunkline.lead_events', pg_current_xact_id()::text, true);
 END $$;
 
-DROP TRIGGER IF EXISTS webhook_event_on_insert ON leads;
-CREATE CONSTRAINT TRIGGER webhook_event_on_insert
-  AFTER INSERT ON leads
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_lead_events();
+CREATE OR REPLACE FUNCTION renew_lead_events(the_lead leads) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE webhook_events
+    SET snapshot = jsonb_build_object('lead', to_jsonb(the_lead))
+    WHERE company_id = the_lead.company_id
+      AND transaction_id = pg_current_xact_id()::text::bigint
+      AND record_id = the_lead.id
+      AND kind IN (
+        'new_lead_created', 'lead_changed', 'contact_fields_changed', 'lead_opted_out'
+      );
+END $$;
 
--- Without the columns of the engine's own state: next step, claim, position.
-DROP TRIGGER IF EXISTS webhook_event_on_update ON leads;
-CREATE CONSTRAINT TRIGGER webhook_event_on_update
-  AFTER UPDATE OF
-    status, email, data, contact_field_type, sub_id, offer_id, schedule_id, traffic_source_id,
-    buyer_id, buyer_converted, offer_converted, revenue, payout, lead_priority, expires_in,
-    hours_to_expire, max_contact_attempts, external_record_id, callback_at, deleted_at
-  ON leads
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (
-    OLD.status <> NEW.status
-    OR (OLD.buyer_converted, OLD.offer_converted, OLD.revenue, OLD.payout)
-      <> (NEW.buyer_converted, NEW.offer_converted, NEW.revenue, NEW.payout)
-    OR OLD.deleted_at IS DISTINCT FROM NEW.deleted_at
-    OR OLD.offer_id IS DISTINCT FROM NEW.offer_id
-    OR OLD.schedule_id IS DISTINCT FROM NEW.schedule_id
-    OR OLD.traffic_source_id IS DISTINCT FROM NEW.traffic_source_id
-    OR OLD.buyer_id IS DISTINCT FROM NEW.buyer_id
-    OR OLD.lead_priority IS DISTINCT FROM NEW.lead_priority
-    OR OLD.expires_in IS DISTINCT FROM NEW.expires_in
-    OR OLD.hours_to_expire IS DISTINCT FROM NEW.hours_to_expire
-    OR OLD.max_contact_attempts IS DISTINCT FROM NEW.max_contact_attempts
-    OR OLD.external_record_id IS DISTINCT FROM NEW.external_record_id
-    OR OLD.callback_at IS DISTINCT FROM NEW.callback_at
-    OR OLD.email IS DISTINCT FROM NEW.email
-    OR OLD.contact_field_type IS DISTINCT FROM NEW.contact_field_type
-    OR OLD.sub_id IS DISTINCT FROM NEW.sub_id
-    OR OLD.data IS DISTINCT FROM NEW.data
-  )
-  EXECUTE FUNCTION record_lead_events();
+-- A lead that a trigger of a schedule has started is no new one to triggers: it begins with the
+-- schedules that led to it.
+CREATE OR REPLACE FUNCTION record_new_lead(the_lead leads) RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF the_lead.triggered_by = '{}' AND has_trigger_for(the_lead.company_id, 'lead_created') THEN
+    INSERT INTO schedule_events (company_id, kind, lead_id)
+      VALUES (the_lead.company_id, 'lead_created', the_lead.id);
+  END IF;
+  IF has_webhook_for(the_lead.company_id, ARRAY['new_lead_created']) THEN
+    PERFORM record_lead_events(the_lead, ARRAY['new_lead_created']);
+  END IF;
+  RETURN true;
+END $$;
+
+-- A change of a lead. Of the engine's own state (next step, claim, position) only the hour of the
+-- next action is of interest.
+CREATE OR REPLACE FUNCTION record_lead_change(was leads, is_now leads) RETURNS boolean
+LANGUAGE plpgsql AS $$
+DECLARE
+  hour_was CONSTANT timestamptz :=
+    next_action_hour(was.due_at, was.callback_at, was.next_action_at);
+  hour_now CONSTANT timestamptz :=
+    next_action_hour(is_now.due_at, is_now.callback_at, is_now.next_action_at);
+  kinds text[];
+BEGIN
+  IF hour_was IS DISTINCT FROM hour_now THEN
+    PERFORM count_next_actions(is_now.company_id, ARRAY[hour_was], ARRAY[hour_now]);
+  END IF;
+  IF current_setting('trunkline.lead_events', true) = pg_current_xact_id()::text THEN
+    PERFORM renew_lead_events(is_now);
+  END IF;
+  IF was.status <> is_now.status
+    OR was.buyer_converted <> is_now.buyer_converted
+    OR was.offer_converted <> is_now.offer_converted
+    OR was.revenue <> is_now.revenue
+    OR was.payout <> is_now.payout
+    OR was.deleted_at IS DISTINCT FROM is_now.deleted_at
+    OR was.offer_id IS DISTINCT FROM is_now.offer_id
+    OR was.schedule_id IS DISTINCT FROM is_now.schedule_id
+    OR was.traffic_source_id IS DISTINCT FROM is_now.traffic_source_id
+    OR was.buyer_id IS DISTINCT FROM is_now.buyer_id
+    OR was.lead_priority IS DISTINCT FROM is_now.lead_priority
+    OR was.expires_in IS DISTINCT FROM is_now.expires_in
+    OR was.hours_to_expire IS DISTINCT FROM is_now.hours_to_expire
+    OR was.max_contact_attempts IS DISTINCT FROM is_now.max_contact_attempts
+    OR was.external_record_id IS DISTINCT FROM is_now.external_record_id
+    OR was.callback_at IS DISTINCT FROM is_now.callback_at
+    OR was.email IS DISTINCT FROM is_now.email
+    OR was.contact_field_type IS DISTINCT FROM is_now.contact_field_type
+    OR was.sub_id IS DISTINCT FROM is_now.sub_id
+    OR was.data IS DISTINCT FROM is_now.data
+  THEN
+    kinds := ARRAY['lead_changed'];
+    IF was.data IS DISTINCT FROM is_now.data OR was.email IS DISTINCT FROM is_now.email THEN
+      kinds := kinds || 'contact_fields_changed'::text;
+    END IF;
+    IF is_now.status = 'opt_out' AND was.status <> 'opt_out' THEN
+      kinds := kinds || 'lead_opted_out'::text;
+    END IF;
+    IF has_webhook_for(is_now.company_id, kinds) THEN
+      PERFORM record_lead_events(is_now, kinds);
+    END IF;
+  END IF;
+  RETURN true;
+END $$;
+
+-- A lead that a submission has created or changed. The statement locks the live lead first, to know
+-- it as it was. One that was made meanwhile it cannot know: it begins again, and finds it.
+CREATE OR REPLACE FUNCTION record_submitted_lead(was leads, is_now leads, is_new boolean)
+RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  IF is_new THEN
+    RETURN record_new_lead(is_now);
+  END IF;
+  IF was.id IS DISTINCT FROM is_now.id THEN
+    RAISE EXCEPTION 'the lead was made meanwhile' USING ERRCODE = 'serialization_failure';
+  END IF;
+  RETURN record_lead_change(was, is_now);
+END $$;
 
 -- A number can opt out without a live lead: the event is then about its last lead, at the offer or
--- schedule where it opted out. An opt-out of a live lead is recorded by the trigger of leads.
+-- schedule where it opted out. An opt-out of a live lead is recorded with the change of the lead,
+-- and whoever opts a number out stops its leads before it calls this.
 CREATE OR REPLACE FUNCTION record_opt_out_of(
   company bigint, number bigint, at_offer bigint, in_schedule bigint
-) RETURNS void LANGUAGE plpgsql AS $$
+) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   IF has_webhook_for(company, ARRAY['lead_opted_out']) THEN
     PERFORM record_webhook_event(
@@ -674,38 +683,8 @@ BEGIN
           AND o.is_live
       );
   END IF;
+  RETURN true;
 END $$;
-
-CREATE OR REPLACE FUNCTION record_opt_out_event() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM record_opt_out_of(NEW.company_id, NEW.caller_number, NULL, NULL);
-  RETURN NULL;
-END $$;
-
-DROP TRIGGER IF EXISTS webhook_event_on_opt_out ON contacts;
-CREATE CONSTRAINT TRIGGER webhook_event_on_opt_out
-  AFTER UPDATE OF opt_out ON contacts
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (NEW.opt_out AND NOT OLD.opt_out)
-  EXECUTE FUNCTION record_opt_out_event();
-
--- The same for an opt-out at one offer or schedule.
-CREATE OR REPLACE FUNCTION record_restricted_opt_out_event() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF TG_OP = 'INSERT' OR NOT OLD.opt_out THEN
-    PERFORM record_opt_out_of(
-      NEW.company_id, NEW.caller_number, NEW.offer_id, NEW.schedule_id
-    );
-  END IF;
-  RETURN NULL;
-END $$;
-
-DROP TRIGGER IF EXISTS webhook_event_on_opt_out ON contact_restrictions;
-CREATE CONSTRAINT TRIGGER webhook_event_on_opt_out
-  AFTER INSERT OR UPDATE OF opt_out ON contact_restrictions
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (NEW.opt_out)
-  EXECUTE FUNCTION record_restricted_opt_out_event();
 
 -- Calls ----------------------------------------------------------------------------------------
 
@@ -981,94 +960,61 @@ END $$;
 -- What ends and starts schedules
 -- ---------------------------------------------------------------------------------------------
 
--- A lead leaves its schedule in the statement that writes why (exit_on of the schedule; TG_ARGV is
--- one of it). Whoever is about to contact the lead waits for its row, and finds that the claim is
--- gone: after the event no step is done. The change is to the row itself, so this is not deferred.
-CREATE OR REPLACE FUNCTION exit_schedule() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  reason CONSTANT text := TG_ARGV[0];
-BEGIN
-  IF NOT EXISTS (
-    SELECT FROM schedules s
-    WHERE s.company_id = NEW.company_id AND s.id = NEW.schedule_id AND reason = ANY (s.exit_on)
-  ) THEN
-    RETURN NEW;
-  END IF;
-  NEW.phase := 'end';
-  NEW.position := NULL;
-  NEW.exit_reason := reason;
-  NEW.callback_at := NULL;
-  NEW.scheduled_callback_id := NULL;
-  NEW.delay_reason := NULL;
-  NEW.tries := 0;
-  NEW.claim_id := NULL;
-  IF reason = 'opted_out' THEN
-    NEW.is_live := false;
-    NEW.due_at := NULL;
-    NEW.next_action_at := NULL;
-    NEW.schedule_ended_at := NEW.updated_at;
-  ELSE
-    NEW.next_action_at := NEW.updated_at;
-    -- A lead that is stopped stays so.
-    IF NEW.due_at IS NOT NULL THEN
-      NEW.due_at := NEW.updated_at;
-      IF NEW.status = 'waiting' THEN
-        NEW.status := 'scheduled';
-      END IF;
-    END IF;
-  END IF;
-  UPDATE scheduled_callbacks
-    SET status = 'canceled'
-    WHERE company_id = NEW.company_id AND lead_id = NEW.id AND status = 'pending';
-  INSERT INTO lead_logs (company_id, created_at, lead_id, event, message)
-    VALUES (NEW.company_id, NEW.updated_at, NEW.id, 'left_schedule', reason);
-  RETURN NEW;
-END $$;
-
--- A conversion writes the column, also of a lead that has converted before.
-DROP TRIGGER IF EXISTS exit_on_conversion ON leads;
-CREATE TRIGGER exit_on_conversion
-  BEFORE UPDATE OF buyer_converted ON leads FOR EACH ROW
-  WHEN (
-    NEW.buyer_converted
-    AND NEW.is_live
-    AND NEW.phase = 'actions'
-    AND NEW.schedule_id IS NOT NULL
-  )
-  EXECUTE FUNCTION exit_schedule('converted');
-
-DROP TRIGGER IF EXISTS exit_on_connection ON leads;
-CREATE TRIGGER exit_on_connection
-  BEFORE UPDATE OF connected_call_id ON leads FOR EACH ROW
-  WHEN (
-    NEW.connected_call_id IS DISTINCT FROM OLD.connected_call_id
-    AND NEW.connected_call_id IS NOT NULL
-    AND NEW.is_live AND NEW.phase = 'actions' AND NEW.schedule_id IS NOT NULL
-  )
-  EXECUTE FUNCTION exit_schedule('connected');
-
-DROP TRIGGER IF EXISTS exit_on_inbound_call ON leads;
-CREATE TRIGGER exit_on_inbound_call
-  BEFORE UPDATE OF called_at ON leads FOR EACH ROW
-  WHEN (NEW.is_live AND NEW.phase = 'actions' AND NEW.schedule_id IS NOT NULL)
-  EXECUTE FUNCTION exit_schedule('inbound_call');
-
-DROP TRIGGER IF EXISTS exit_on_opt_out ON leads;
-CREATE TRIGGER exit_on_opt_out
-  BEFORE UPDATE OF status ON leads FOR EACH ROW
-  WHEN (
-    NEW.status = 'opt_out' AND OLD.status <> 'opt_out'
-    AND NEW.is_live AND NEW.schedule_id IS NOT NULL
-  )
-  EXECUTE FUNCTION exit_schedule('opted_out');
-
+-- A lead leaves its schedule in the statement that writes why (`reason`, one of exit_on of the
+-- schedule; null for none): that statement passes the row that it has written, and gets it back as
+-- it then is. Whoever is about to contact the lead waits for its row, and finds that the claim is
+-- gone: after the event no step is done. Few writes come so far that the row is written again.
+--
 -- A text of the lead is a row of its own; who stores it writes its time to the lead. So does, for
 -- calls, who handles the events below: a call does not wait for a lead that is being texted.
-DROP TRIGGER IF EXISTS exit_on_reply ON leads;
-CREATE TRIGGER exit_on_reply
-  BEFORE UPDATE OF replied_at ON leads FOR EACH ROW
-  WHEN (NEW.is_live AND NEW.phase = 'actions' AND NEW.schedule_id IS NOT NULL)
-  EXECUTE FUNCTION exit_schedule('replied');
+CREATE OR REPLACE FUNCTION leave_schedule(the_lead leads, reason text) RETURNS leads
+LANGUAGE plpgsql AS $$
+DECLARE
+  has_left leads;
+BEGIN
+  IF reason IS NULL
+    OR NOT the_lead.is_live
+    OR the_lead.schedule_id IS NULL
+    OR (the_lead.phase <> 'actions' AND reason <> 'opted_out')
+    OR NOT EXISTS (
+      SELECT FROM schedules s
+      WHERE s.company_id = the_lead.company_id
+        AND s.id = the_lead.schedule_id
+        AND reason = ANY (s.exit_on)
+    )
+  THEN
+    RETURN the_lead;
+  END IF;
+  UPDATE leads l
+    SET
+      phase = 'end',
+      position = NULL,
+      exit_reason = reason,
+      callback_at = NULL,
+      scheduled_callback_id = NULL,
+      delay_reason = NULL,
+      tries = 0,
+      claim_id = NULL,
+      is_live = reason <> 'opted_out',
+      schedule_ended_at =
+        CASE WHEN reason = 'opted_out' THEN l.updated_at ELSE l.schedule_ended_at END,
+      next_action_at = CASE WHEN reason <> 'opted_out' THEN l.updated_at END,
+      -- A lead that is stopped stays so.
+      due_at = CASE WHEN reason <> 'opted_out' AND l.due_at IS NOT NULL THEN l.updated_at END,
+      status = CASE
+        WHEN reason <> 'opted_out' AND l.due_at IS NOT NULL AND l.status = 'waiting'
+        THEN 'scheduled'
+        ELSE l.status
+      END
+    WHERE l.company_id = the_lead.company_id AND l.id = the_lead.id
+    RETURNING l.* INTO has_left;
+  UPDATE scheduled_callbacks
+    SET status = 'canceled'
+    WHERE company_id = the_lead.company_id AND lead_id = the_lead.id AND status = 'pending';
+  INSERT INTO lead_logs (company_id, created_at, lead_id, event, message)
+    VALUES (the_lead.company_id, the_lead.updated_at, the_lead.id, 'left_schedule', reason);
+  RETURN has_left;
+END $$;
 
 -- Whether a schedule of the company starts by events of a kind.
 CREATE OR REPLACE FUNCTION has_trigger_for(company bigint, event_kind text) RETURNS boolean
@@ -1095,23 +1041,6 @@ BEGIN
       VALUES (company, event_kind, the_lead, the_call, the_message);
   END IF;
 END $$;
-
--- A lead that a trigger has started is no new one: it begins with the schedules that led to it.
-CREATE OR REPLACE FUNCTION record_new_lead() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF has_trigger_for(NEW.company_id, 'lead_created') THEN
-    INSERT INTO schedule_events (company_id, kind, lead_id)
-    SELECT l.company_id, 'lead_created', l.id
-    FROM leads l
-    WHERE l.company_id = NEW.company_id AND l.id = NEW.id AND l.triggered_by = '{}';
-  END IF;
-  RETURN NULL;
-END $$;
-
-DROP TRIGGER IF EXISTS schedule_event_on_insert ON leads;
-CREATE CONSTRAINT TRIGGER schedule_event_on_insert
-  AFTER INSERT ON leads
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_new_lead();
 
 -- A call of a lead comes in.
 CREATE OR REPLACE FUNCTION record_call_of_lead(call calls) RETURNS void LANGUAGE plpgsql AS $$

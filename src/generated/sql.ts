@@ -1553,7 +1553,9 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      n: string;
+    };
   };
   'cli.company_of_list': {
     params: {
@@ -2009,10 +2011,12 @@ export interface SqlTypes {
   };
   'leads.apply_calls': {
     params: {
-      now: Date | string | null;
       leads: string | object | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      n: string;
+    };
   };
   'leads.block_contacts': {
     params: {
@@ -2022,6 +2026,18 @@ export interface SqlTypes {
     };
     row: {
       caller_number: string;
+    };
+  };
+  'leads.change_lead': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      only_live: boolean | null;
+      changes: string | object | null;
+    };
+    row: {
+      id: string;
+      recorded: boolean;
     };
   };
   'leads.delete_leads': {
@@ -2051,12 +2067,14 @@ export interface SqlTypes {
   };
   'leads.end_leads': {
     params: {
-      now: Date | string | null;
       company_ids: readonly (number | string | bigint)[] | string | null;
       ids: readonly (number | string | bigint)[] | string | null;
       statuses: readonly (string)[] | string | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      n: string;
+    };
   };
   'leads.expire_leads': {
     params: {
@@ -2224,12 +2242,14 @@ export interface SqlTypes {
   };
   'leads.move_leads': {
     params: {
-      now: Date | string | null;
       company_ids: readonly (number | string | bigint)[] | string | null;
       ids: readonly (number | string | bigint)[] | string | null;
       schedule_ids: readonly (number | string | bigint)[] | string | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      n: string;
+    };
   };
   'leads.opt_contacts_in': {
     params: {
@@ -2260,32 +2280,58 @@ export interface SqlTypes {
   };
   'leads.record_call_of_lead': {
     params: {
-      now: Date | string | null;
       company_id: number | string | bigint | null;
       lead_id: number | string | bigint | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      recorded: boolean;
+    };
   };
   'leads.record_call_status': {
     params: {
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
       connected_call_id: number | string | bigint | null;
       status: string | null;
       now: Date | string | null;
-      company_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      recorded: boolean;
+    };
+  };
+  'leads.record_opt_outs': {
+    params: {
+      company_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      n: string;
+    };
   };
   'leads.record_placed_call': {
     params: {
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
       call_status: string | null;
       number_id: number | string | bigint | null;
       now: Date | string | null;
-      company_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      recorded: boolean;
+    };
+  };
+  'leads.record_restricted_opt_out': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+    };
+    row: {
+      recorded: boolean;
+    };
   };
   'leads.remove_owner_leads': {
     params: {
@@ -2302,24 +2348,28 @@ export interface SqlTypes {
   'leads.restrict_at_offer': {
     params: {
       company_id: number | string | bigint | null;
-      now: Date | string | null;
-      caller_number: number | string | bigint | null;
       offer_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      now: Date | string | null;
       blocked: boolean | null;
       opt_out: boolean | null;
     };
-    row: object;
+    row: {
+      opts_out: boolean;
+    };
   };
   'leads.restrict_in_schedule': {
     params: {
       company_id: number | string | bigint | null;
-      now: Date | string | null;
-      caller_number: number | string | bigint | null;
       schedule_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      now: Date | string | null;
       blocked: boolean | null;
       opt_out: boolean | null;
     };
-    row: object;
+    row: {
+      opts_out: boolean;
+    };
   };
   'leads.resume_leads': {
     params: {
@@ -2346,18 +2396,12 @@ export interface SqlTypes {
   };
   'leads.save_leads': {
     params: {
-      now: Date | string | null;
       leads: string | object | null;
+      now: Date | string | null;
     };
-    row: object;
-  };
-  'leads.set_triggered_by': {
-    params: {
-      triggered_by: readonly (number | string | bigint)[] | string | null;
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
+    row: {
+      n: string;
     };
-    row: object;
   };
   'leads.stop_leads': {
     params: {
@@ -2466,11 +2510,12 @@ export interface SqlTypes {
       next_action_at: Date | string | null;
       now: Date | string | null;
       rows: string | object | null;
+      triggered_by: readonly (number | string | bigint)[] | string | null;
       removed: readonly (string)[] | string | null;
       restart: boolean | null;
     };
     row: {
-      id: string | null;
+      id: string;
     };
   };
   'leads.write_schedule_leads': {
@@ -2482,11 +2527,12 @@ export interface SqlTypes {
       next_action_at: Date | string | null;
       now: Date | string | null;
       rows: string | object | null;
+      triggered_by: readonly (number | string | bigint)[] | string | null;
       removed: readonly (string)[] | string | null;
       restart: boolean | null;
     };
     row: {
-      id: string | null;
+      id: string;
     };
   };
   'numbers.assign_dial_number': {
@@ -2496,7 +2542,9 @@ export interface SqlTypes {
       number_id: number | string | bigint | null;
       lead_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      recorded: boolean;
+    };
   };
   'numbers.assign_sms_number': {
     params: {
@@ -2505,7 +2553,9 @@ export interface SqlTypes {
       number_id: number | string | bigint | null;
       lead_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      recorded: boolean;
+    };
   };
   'numbers.called_number': {
     params: {
@@ -3188,11 +3238,13 @@ export interface SqlTypes {
   };
   'outreach.record_reply': {
     params: {
-      now: Date | string | null;
       company_id: number | string | bigint | null;
       lead_id: number | string | bigint | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      recorded: boolean;
+    };
   };
   'outreach.record_text_event': {
     params: {

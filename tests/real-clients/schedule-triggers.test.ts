@@ -17,6 +17,7 @@ import {
   world,
 } from '../support/schedule-events';
 import { recorded } from '../support/recorded-calls';
+import { leadInsert } from '../support/write-leads';
 
 setUp();
 
@@ -220,9 +221,9 @@ describe('triggers', () => {
     const id = await triggered(offer, [{ on: 'lead_created' }]);
     const count = repetitions(300, 3_000);
     await world.sql(
-      `INSERT INTO leads (company_id, uuid, caller_number, offer_id, schedule_id, status, entered_at)
+      leadInsert(`INSERT INTO leads (company_id, uuid, caller_number, offer_id, schedule_id, status, entered_at)
         SELECT $1, gen_random_uuid(), 13104000000 + n, $2, $3, 'scheduled', now()
-        FROM generate_series(1, $4::int) AS x(n)`,
+        FROM generate_series(1, $4::int) AS x(n)`),
       [world.company.id, offer, schedule, count],
     );
     const drain = async () => {

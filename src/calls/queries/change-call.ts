@@ -1,4 +1,5 @@
 import { sql, statement } from '../../db/sql';
+import { RECORD_CHANGE } from '../../leads/lead-changes';
 import { BEFORE_AND_AFTER, CALL_BEFORE, RECORD_CALL_CHANGE } from './record-call';
 
 // What is written to a call apart from its routing: money, tokens, recordings.
@@ -99,6 +100,14 @@ export const ADD_TOKENS = statement(
   { prepared: true, records: true },
 );
 
+const LEAD_WAS = sql`
+    held AS MATERIALIZED (
+      SELECT w AS was, w.id
+      FROM call
+      JOIN leads w ON w.company_id = {company_id} AND w.id = call.lead_id
+      FOR NO KEY UPDATE OF w
+    )`;
+
 export const ADD_REVENUE = statement(
   'calls.add_revenue',
   sql`
@@ -122,15 +131,20 @@ export const ADD_REVENUE = statement(
         AND buyer_id = {buyer_id}::bigint
         AND returned_at IS NULL
     ),
+    ${LEAD_WAS},
     lead AS (
-      UPDATE leads
-      SET revenue = leads.revenue + {amount}::numeric, updated_at = {now}::timestamptz
-      FROM call
-      WHERE leads.company_id = {company_id} AND leads.id = call.lead_id
-      RETURNING leads.id
+      UPDATE leads l
+      SET revenue = l.revenue + {amount}::numeric, updated_at = {now}::timestamptz
+      FROM held
+      WHERE l.company_id = {company_id} AND l.id = held.id
+      RETURNING held.was, l AS is_now
+    ),
+    lead_recorded AS MATERIALIZED (
+      SELECT ${RECORD_CHANGE}
+      FROM lead x
     )
     SELECT ${RECORD_CALL_CHANGE}
-    FROM call, (SELECT count(*) AS n FROM lead) lead
+    FROM call, (SELECT count(*) AS n FROM lead_recorded) lead
     WHERE lead.n >= 0`,
   { prepared: true, records: true },
 );
@@ -160,19 +174,24 @@ export const ADD_PAYOUT = statement(
         AND buyer_id = {buyer_id}::bigint
         AND returned_at IS NULL
     ),
+    ${LEAD_WAS},
     lead AS (
-      UPDATE leads
+      UPDATE leads l
       SET
-        payout = leads.payout + {amount}::numeric,
+        payout = l.payout + {amount}::numeric,
         offer_converted =
-          leads.offer_converted OR {converts}::boolean OR leads.payout + {amount}::numeric > 0,
+          l.offer_converted OR {converts}::boolean OR l.payout + {amount}::numeric > 0,
         updated_at = {now}::timestamptz
-      FROM call
-      WHERE leads.company_id = {company_id} AND leads.id = call.lead_id
-      RETURNING leads.id
+      FROM held
+      WHERE l.company_id = {company_id} AND l.id = held.id
+      RETURNING held.was, l AS is_now
+    ),
+    lead_recorded AS MATERIALIZED (
+      SELECT ${RECORD_CHANGE}
+      FROM lead x
     )
     SELECT ${RECORD_CALL_CHANGE}
-    FROM call, (SELECT count(*) AS n FROM lead) lead
+    FROM call, (SELECT count(*) AS n FROM lead_recorded) lead
     WHERE lead.n >= 0`,
   { prepared: true, records: true },
 );

@@ -1,5 +1,6 @@
 import { USE_OF_ROW } from '../../buyers/use-of-caps';
 import { sql, statement } from '../../db/sql';
+import { RECORD_CHANGE, recordExit } from '../../leads/lead-changes';
 import { AGENT_OF_BUYER } from './describe-call';
 import { BEFORE_AND_AFTER, INSERT_EVENTS, RECORD_CALL_CHANGE } from './record-call';
 import {
@@ -165,7 +166,8 @@ const CHANGED_CALL = sql`
 const RECORDED_AFTER = sql`
     recorded AS MATERIALIZED (
       SELECT call.id, ${RECORD_CALL_CHANGE}
-      FROM call, (SELECT count(*) AS n FROM conversion) v, (SELECT count(*) AS n FROM lead) l
+      FROM call, (SELECT count(*) AS n FROM conversion) v,
+        (SELECT count(*) AS n FROM lead_recorded) l
       WHERE v.n >= 0 AND l.n >= 0
     ),
     ${RECORD_ANSWERS}`;
@@ -174,6 +176,15 @@ const OUTCOME = sql`
     SELECT
       EXISTS (SELECT FROM recorded) AS is_written, checked.buyer_paid, checked.source_paid
     FROM checked, (SELECT count(*) AS n FROM answered) answered`;
+
+/** Locked after the call and the caps. */
+const LEAD_WAS = sql`
+    lead_was AS MATERIALIZED (
+      SELECT w AS was, w.id
+      FROM call
+      JOIN leads w ON w.company_id = {company_id} AND w.id = call.lead_id
+      FOR NO KEY UPDATE OF w
+    )`;
 
 const COLUMNS_OF_LEAD = sql`
         revenue = l.revenue + {revenue}::numeric,
@@ -203,18 +214,20 @@ export const RECORD_USE = statement(
         AND v.returned_at IS NULL
       RETURNING v.id
     ),
+    ${LEAD_WAS},
     lead AS (
       UPDATE leads l
       SET ${COLUMNS_OF_LEAD}
-      FROM call
+      FROM lead_was
       WHERE l.company_id = {company_id}
-        AND l.id = call.lead_id
+        AND l.id = lead_was.id
         AND (
           {pays_source}::boolean
           OR octet_length((l.data || {lead_tokens}::jsonb)::text) <= 131072
         )
-      RETURNING l.id
+      RETURNING lead_was.was, l AS is_now
     ),
+    lead_recorded AS MATERIALIZED (SELECT ${RECORD_CHANGE} FROM lead x),
     events AS (${INSERT_EVENTS}
     ),
     ${RECORDED_AFTER}
@@ -225,8 +238,7 @@ export const RECORD_USE = statement(
 
 /**
  * The same with a new conversion. A payout that no conversion of the call has yet becomes part of
- * the new one. To write `buyer_converted` of a lead is to convert it (exit_on_conversion of the
- * database).
+ * the new one. The lead converts, also one that has converted before.
  */
 export const RECORD_CONVERSION = statement(
   'calls.record_conversion',
@@ -254,15 +266,17 @@ export const RECORD_CONVERSION = statement(
       FROM call
       RETURNING id, call_id
     ),
+    ${LEAD_WAS},
     lead AS (
       UPDATE leads l
       SET ${COLUMNS_OF_LEAD},
         buyer_converted = true,
         buyer_id = {owner_id}::bigint
-      FROM call
-      WHERE l.company_id = {company_id} AND l.id = call.lead_id
-      RETURNING l.id
+      FROM lead_was
+      WHERE l.company_id = {company_id} AND l.id = lead_was.id
+      RETURNING lead_was.was, l AS is_now
     ),
+    lead_recorded AS MATERIALIZED (SELECT ${recordExit(sql`'converted'`)} FROM lead x),
     events AS (${INSERT_EVENTS}
     ),
     ${RECORDED_AFTER},
