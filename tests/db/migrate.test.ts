@@ -74,7 +74,7 @@ describe('functions.sql', () => {
     const before = await readCatalog(client);
     expect(await migrate(url)).toEqual([]);
     await client.query(`COMMENT ON TABLE _prisma_migrations IS 'functions.sql sha256:old';
-      DROP TRIGGER call_counts_on_delete ON calls;
+      DROP FUNCTION require_caps(bigint[], bigint[]);
       CREATE OR REPLACE FUNCTION is_open(open_minutes integer[], minute_of_week integer)
         RETURNS boolean LANGUAGE sql AS 'SELECT false'`);
     expect(await migrate(url)).toEqual(['functions.sql']);
