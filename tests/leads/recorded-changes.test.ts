@@ -156,15 +156,22 @@ test('what is rolled back is not recorded', async () => {
 });
 
 test('an opt-out by a token alone is one event, with and without a live lead', async () => {
-  const { body } = await submit(world, shop.schedule.lead_token);
-  const optOut = () =>
-    company.api('put', `leads/${encodeURIComponent('+13105550123')}/caller_opt_out`, {
+  const ask = async (number: string, verb: string) => {
+    const { status } = await company.api('post', `leads/${encodeURIComponent(number)}/${verb}`, {
       auth: null,
       query: { lead_token: shop.schedule.lead_token },
     });
-  expect((await optOut()).status).toBe(200);
+    expect([verb, status]).toEqual([verb, 200]);
+  };
   const outs = async () => (await events()).filter(({ kind }) => kind === 'lead_opted_out');
-  expect(await outs()).toMatchObject([{ id: body.id, lead: { status: 'opt_out' } }]);
-  expect((await optOut()).status).toBe(200);
-  expect(await outs()).toHaveLength(1);
+  const { body: live } = await submit(world, shop.schedule.lead_token);
+  for (let n = 0; n < 2; n++) await ask('+13105550123', 'caller_opt_out');
+  const first = { id: live.id, lead: { status: 'opt_out' } };
+  expect(await outs()).toMatchObject([first]);
+  const { body: ended } = await submit(world, shop.schedule.lead_token, {
+    caller_id: '3105550124',
+  });
+  await ask('+13105550124', 'caller_remove');
+  for (let n = 0; n < 2; n++) await ask('+13105550124', 'caller_opt_out');
+  expect(await outs()).toMatchObject([first, { id: ended.id, lead: { status: 'disabled' } }]);
 });
