@@ -197,7 +197,7 @@ const WRITTEN = sql`
   ),
   logged AS (${LOGS}),
   created AS (
-    SELECT w.company_id
+    SELECT {company_id}::bigint AS company_id
     FROM written w
     JOIN counted_actions ON is_counted
     WHERE w.created
