@@ -194,7 +194,8 @@ function statementFor(owner: keyof typeof CTES, form: RecordForm): Template {
     '(SELECT paused FROM owner) AS paused',
   ].join(', ');
   const select = selectRecords(SUBMITTED_LEAD, 'written', { ...form, more });
-  const made = template(`${CTES[owner].text} ${select}`, { prepared: true });
+  const text = `${CTES[owner].text} ${select} WHERE t.company_id = {company_id}`;
+  const made = template(text, { prepared: true });
   templates.set(key, made);
   return made;
 }
