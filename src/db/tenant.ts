@@ -158,13 +158,7 @@ function tenantDb(database: Database, company_id: bigint, lanes: Lanes): Db {
     statements: (work) => {
       const run = () =>
         inTransaction(database[lanes.statements], (client) =>
-          withBeforeCommit((before) => {
-            const db = completingEvents(
-              onConnection(tenant, () => client),
-              before,
-            );
-            return work({ ...db, beforeCommit: adderOn(before, db) });
-          }),
+          withBeforeCommit((before) => work(statementsIn(tenant, client, before))),
         );
       return lanes.transaction(lanes.statements, () => retryOnDeadlock(run));
     },
@@ -188,6 +182,17 @@ const adderOn =
   (before: BeforeCommit, db: Statements): Db['beforeCommit'] =>
   (key, work) =>
     before.add(key, () => work(db));
+
+/** One company's part of the database, without Prisma, in an open transaction. */
+function statementsIn(
+  tenant: Pick<Db, 'company_id' | 'key'>,
+  client: PoolClient,
+  before: BeforeCommit,
+): TransactionStatements {
+  const statements = onConnection(tenant, () => client);
+  const db = completingEvents(statements, before);
+  return { ...db, beforeCommit: adderOn(before, db) };
+}
 
 interface OpenTransaction extends Pick<Db, 'company_id' | 'key' | 'prisma' | 'streams' | 'bulk'> {
   connection: () => PoolClient;
