@@ -1,22 +1,19 @@
--- All functions and triggers of the database. Applied with the pending migrations in the
+-- All functions of the database. Applied with the pending migrations in the
 -- transaction of the last one, and by itself when only this file has changed
 -- (src/db/migrate.ts): every statement must be repeatable.
 --
--- Renaming or removing a function or trigger, or changing the parameters or the result of a
+-- Renaming or removing a function, or changing the parameters or the result of a
 -- function, also needs a migration that drops the old one: a repeat of this file does not.
 --
--- All triggers here but those that end schedules and those that count next actions are deferred to
--- the end of the transaction. They write rows that many transactions share; at the end, a
--- transaction that waits for such a row no longer needs a lock that another one holds, so that
--- they cannot block each other for good.
+-- There are no triggers: a distributed PostgreSQL has none. The statement that writes a row records
+-- what follows from it, by a function of this file.
 
 -- ---------------------------------------------------------------------------------------------
 -- Companies
 -- ---------------------------------------------------------------------------------------------
 
 -- Deletes a company with all its rows. One statement deletes from every table that has a
--- company_id: foreign keys are checked at its end, so that their order does not matter. It runs
--- twice, because the triggers of the rows that it deletes write rows of their own.
+-- company_id: foreign keys are checked at its end, so that their order does not matter.
 CREATE OR REPLACE FUNCTION delete_company(doomed bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   delete_rows text;
@@ -31,8 +28,6 @@ BEGIN
     AND c.relkind = 'r' AND a.attname = 'company_id' AND NOT a.attisdropped;
   -- Requests that would add rows wait for this lock, and then find no company.
   PERFORM FROM companies WHERE id = doomed FOR UPDATE;
-  EXECUTE delete_rows USING doomed;
-  SET CONSTRAINTS ALL IMMEDIATE;
   EXECUTE delete_rows USING doomed;
   DELETE FROM companies WHERE id = doomed;
 END
@@ -75,9 +70,15 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
 $$;
 
 -- When the next local hour, day or month of a time zone begins. A day of 23 or 25 hours is one day.
+-- They are immutable, as a distributed PostgreSQL wants them in CASE: what the hour has left is
+-- taken between times without a zone, because an hour that the clock repeats is two.
 CREATE OR REPLACE FUNCTION next_hour(at timestamptz, zone text) RETURNS timestamptz
-LANGUAGE sql STABLE PARALLEL SAFE AS $$
-  SELECT date_trunc('hour', at, zone) + interval '1 hour'
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT (
+    (at AT TIME ZONE 'UTC')
+    + (date_trunc('hour', at AT TIME ZONE zone) - (at AT TIME ZONE zone))
+    + interval '1 hour'
+  ) AT TIME ZONE 'UTC'
 $$;
 
 CREATE OR REPLACE FUNCTION next_day(at timestamptz, zone text) RETURNS timestamptz
@@ -220,254 +221,137 @@ CREATE OR REPLACE FUNCTION maker_has_offer(
 $$;
 
 -- ---------------------------------------------------------------------------------------------
--- Routing changes: when the configuration that calls are routed by was last changed
--- ---------------------------------------------------------------------------------------------
-
--- Counts a transaction that changes the routing of a company, once per transaction. There are 16
--- slots, so that transactions on different connections rarely wait for each other.
-CREATE OR REPLACE FUNCTION record_routing_change() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  company CONSTANT bigint := coalesce(NEW.company_id, OLD.company_id);
-  mark CONSTANT text := company || '/' || pg_current_xact_id();
-BEGIN
-  IF current_setting('trunkline.routing_changed', true) IS DISTINCT FROM mark THEN
-    INSERT INTO routing_changes (company_id, slot, n)
-      VALUES (company, pg_backend_pid() % 16, 1)
-      ON CONFLICT (company_id, slot) DO UPDATE SET n = routing_changes.n + 1;
-    PERFORM set_config('trunkline.routing_changed', mark, true);
-  END IF;
-  RETURN NULL;
-END $$;
-
-DROP TRIGGER IF EXISTS routing_change ON buyers;
-CREATE CONSTRAINT TRIGGER routing_change
-  AFTER INSERT OR UPDATE OR DELETE ON buyers
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
-
-DROP TRIGGER IF EXISTS routing_change ON buyer_groups;
-CREATE CONSTRAINT TRIGGER routing_change
-  AFTER INSERT OR UPDATE OR DELETE ON buyer_groups
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
-
-DROP TRIGGER IF EXISTS routing_change ON buyer_group_members;
-CREATE CONSTRAINT TRIGGER routing_change
-  AFTER INSERT OR UPDATE OR DELETE ON buyer_group_members
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
-
-DROP TRIGGER IF EXISTS routing_change ON buyer_business_hours;
-CREATE CONSTRAINT TRIGGER routing_change
-  AFTER INSERT OR UPDATE OR DELETE ON buyer_business_hours
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
-
-DROP TRIGGER IF EXISTS routing_change ON buyer_conversions;
-CREATE CONSTRAINT TRIGGER routing_change
-  AFTER INSERT OR UPDATE OR DELETE ON buyer_conversions
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
-
-DROP TRIGGER IF EXISTS routing_change ON offer_buyers;
-CREATE CONSTRAINT TRIGGER routing_change
-  AFTER INSERT OR UPDATE OR DELETE ON offer_buyers
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
-
-DROP TRIGGER IF EXISTS routing_change ON offer_buyer_groups;
-CREATE CONSTRAINT TRIGGER routing_change
-  AFTER INSERT OR UPDATE OR DELETE ON offer_buyer_groups
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
-
--- Buyers display a number as their caller id: only these columns matter to them. The others change
--- whenever a lead is given a number.
-DROP TRIGGER IF EXISTS routing_change ON numbers;
-CREATE CONSTRAINT TRIGGER routing_change
-  AFTER UPDATE OF phone_number, deleted_at OR DELETE ON numbers
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_routing_change();
-
--- Pre-dial webhooks can exclude a buyer, which makes them part of the routing.
-DROP TRIGGER IF EXISTS routing_change_on_insert ON outgoing_webhooks;
-CREATE CONSTRAINT TRIGGER routing_change_on_insert
-  AFTER INSERT ON outgoing_webhooks
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (NEW.trigger_type = 'before_buyer_dialled')
-  EXECUTE FUNCTION record_routing_change();
-
-DROP TRIGGER IF EXISTS routing_change_on_update ON outgoing_webhooks;
-CREATE CONSTRAINT TRIGGER routing_change_on_update
-  AFTER UPDATE ON outgoing_webhooks
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (
-    OLD.trigger_type = 'before_buyer_dialled' OR NEW.trigger_type = 'before_buyer_dialled'
-  )
-  EXECUTE FUNCTION record_routing_change();
-
--- ---------------------------------------------------------------------------------------------
 -- Counts of calls
 -- ---------------------------------------------------------------------------------------------
 
+-- The counts here have several rows (slots), whose sum counts. Whoever counts takes a row that no
+-- other transaction holds, or adds one: nobody waits, so a count may be written at any time in a
+-- transaction, and with any other lock.
+
 -- Keeps the number of calls of those kinds that lists are filtered by and that many calls are of,
--- in addition to the number of all calls.
-CREATE OR REPLACE FUNCTION count_call_kinds() RETURNS trigger LANGUAGE plpgsql AS $$
+-- in addition to the number of all calls. `was` is null for a new call, `now` for a deleted one.
+CREATE OR REPLACE FUNCTION count_call_kinds(was calls, now calls) RETURNS void
+LANGUAGE plpgsql AS $$
 DECLARE
-  existed CONSTANT boolean := OLD.id IS NOT NULL AND OLD.deleted_at IS NULL;
-  exists_now CONSTANT boolean := NEW.id IS NOT NULL AND NEW.deleted_at IS NULL;
+  company CONSTANT bigint := coalesce(now.company_id, was.company_id);
+  existed CONSTANT boolean := was.id IS NOT NULL AND was.deleted_at IS NULL;
+  exists_now CONSTANT boolean := now.id IS NOT NULL AND now.deleted_at IS NULL;
+  moved record;
 BEGIN
-  INSERT INTO record_counts (company_id, resource, slot, n)
+  FOR moved IN
     SELECT
-      coalesce(NEW.company_id, OLD.company_id),
-      'calls/' || x.kind,
-      pg_backend_pid() % 16,
-      (exists_now AND x.is_now)::int - (existed AND x.was)::int
+      'calls/' || x.kind AS resource,
+      (exists_now AND x.is_now)::int - (existed AND x.was)::int AS n
     FROM (
       VALUES
-        ('buyer_converted', OLD.buyer_converted, NEW.buyer_converted),
+        ('buyer_converted', was.buyer_converted, now.buyer_converted),
         (
           'either_converted',
-          OLD.buyer_converted OR OLD.traffic_source_converted,
-          NEW.buyer_converted OR NEW.traffic_source_converted
+          was.buyer_converted OR was.traffic_source_converted,
+          now.buyer_converted OR now.traffic_source_converted
         ),
-        ('has_recording', OLD.recording_url IS NOT NULL, NEW.recording_url IS NOT NULL),
-        ('no_buyer', OLD.buyer_id IS NULL, NEW.buyer_id IS NULL),
-        ('offer_converted', OLD.traffic_source_converted, NEW.traffic_source_converted),
-        ('outbound', OLD.direction = 'outbound', NEW.direction = 'outbound')
+        ('has_recording', was.recording_url IS NOT NULL, now.recording_url IS NOT NULL),
+        ('no_buyer', was.buyer_id IS NULL, now.buyer_id IS NULL),
+        ('offer_converted', was.traffic_source_converted, now.traffic_source_converted),
+        ('outbound', was.direction = 'outbound', now.direction = 'outbound')
     ) AS x (kind, was, is_now)
     WHERE (exists_now AND x.is_now) <> (existed AND x.was)
-    ORDER BY x.kind
-    ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n;
-  RETURN NULL;
+  LOOP
+    UPDATE record_counts c
+      SET n = c.n + moved.n
+      WHERE c.company_id = company AND c.resource = moved.resource
+        AND c.slot = (
+          SELECT f.slot
+          FROM record_counts f
+          WHERE f.company_id = company AND f.resource = moved.resource
+          LIMIT 1
+          FOR NO KEY UPDATE SKIP LOCKED
+        );
+    IF NOT FOUND THEN
+      INSERT INTO record_counts AS c (company_id, resource, slot, n)
+        VALUES (company, moved.resource, random() * 2147483647, moved.n)
+        ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = c.n + excluded.n;
+    END IF;
+  END LOOP;
 END $$;
-
-DROP TRIGGER IF EXISTS call_counts_on_insert ON calls;
-CREATE CONSTRAINT TRIGGER call_counts_on_insert
-  AFTER INSERT ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (
-    NEW.buyer_id IS NULL
-    OR NEW.recording_url IS NOT NULL
-    OR NEW.buyer_converted
-    OR NEW.traffic_source_converted
-    OR NEW.direction = 'outbound'
-  )
-  EXECUTE FUNCTION count_call_kinds();
-
-DROP TRIGGER IF EXISTS call_counts_on_update ON calls;
-CREATE CONSTRAINT TRIGGER call_counts_on_update
-  AFTER UPDATE ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (
-    OLD.deleted_at IS DISTINCT FROM NEW.deleted_at
-    OR OLD.buyer_converted <> NEW.buyer_converted
-    OR OLD.traffic_source_converted <> NEW.traffic_source_converted
-    OR (OLD.recording_url IS NULL) <> (NEW.recording_url IS NULL)
-    OR (OLD.buyer_id IS NULL) <> (NEW.buyer_id IS NULL)
-  )
-  EXECUTE FUNCTION count_call_kinds();
-
-DROP TRIGGER IF EXISTS call_counts_on_delete ON calls;
-CREATE CONSTRAINT TRIGGER call_counts_on_delete
-  AFTER DELETE ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION count_call_kinds();
 
 -- A call that was created some minutes ago has settled: what is then written of it, and can be seen
 -- by a filter of calls, is recorded with its transaction, so that counts of other chunks of ids
 -- stay right (db/settled-counts.ts). The last writer of a row is the last to commit. What begins
 -- and soon ends, as nearly every call does, does not get here.
-CREATE OR REPLACE FUNCTION record_settled_call() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION record_settled_call(company bigint, call bigint) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  the_chunk CONSTANT bigint := call / 8192;
 BEGIN
-  INSERT INTO call_changes (company_id, chunk, slot, xid)
-    SELECT x.company_id, x.id / 8192, pg_backend_pid() % 16, pg_current_xact_id()
-    FROM (VALUES (OLD.company_id, OLD.id), (NEW.company_id, NEW.id)) AS x (company_id, id)
-    -- The company is gone where it is deleted.
-    JOIN companies c ON c.id = x.company_id
-    GROUP BY 1, 2
-    ORDER BY 1, 2
-    ON CONFLICT (company_id, chunk, slot) DO UPDATE SET xid = excluded.xid;
-  RETURN NULL;
+  UPDATE call_changes c
+    SET xid = pg_current_xact_id()
+    WHERE c.company_id = company AND c.chunk = the_chunk
+      AND c.slot = (
+        SELECT f.slot
+        FROM call_changes f
+        WHERE f.company_id = company AND f.chunk = the_chunk
+        LIMIT 1
+        FOR NO KEY UPDATE SKIP LOCKED
+      );
+  IF NOT FOUND THEN
+    INSERT INTO call_changes (company_id, chunk, slot, xid)
+      VALUES (company, the_chunk, random() * 2147483647, pg_current_xact_id())
+      ON CONFLICT (company_id, chunk, slot) DO UPDATE SET xid = excluded.xid;
+  END IF;
 END $$;
 
-DROP TRIGGER IF EXISTS settled_call_on_insert ON calls;
-CREATE CONSTRAINT TRIGGER settled_call_on_insert
-  AFTER INSERT ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (NEW.created_at < clock_timestamp() - interval '10 minutes')
-  EXECUTE FUNCTION record_settled_call();
-
-DROP TRIGGER IF EXISTS settled_call_on_update ON calls;
-CREATE CONSTRAINT TRIGGER settled_call_on_update
-  AFTER UPDATE ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (
+-- Whether a change of a call is one that counts of settled calls must know of.
+CREATE OR REPLACE FUNCTION is_settled_change(was calls, now calls) RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN
     -- Whatever its age: a call that has left its chunk cannot be seen there as a young one.
-    OLD.id <> NEW.id
-    OR OLD.deleted_at IS DISTINCT FROM NEW.deleted_at
-    OR least(OLD.created_at, NEW.created_at) < clock_timestamp() - interval '10 minutes'
+    was.id <> now.id
+    OR was.deleted_at IS DISTINCT FROM now.deleted_at
+    OR least(was.created_at, now.created_at) < clock_timestamp() - interval '10 minutes'
     AND (
-      OLD.created_at, OLD.ended_at, OLD.caller_number, OLD.status,
-      OLD.direction, OLD.buyer_converted, OLD.traffic_source_converted, OLD.recording_url,
-      OLD.offer_id, OLD.buyer_id, OLD.traffic_source_id, OLD.schedule_id, OLD.number_id,
-      OLD.lead_id, OLD.token_values
+      was.created_at, was.ended_at, was.caller_number, was.status,
+      was.direction, was.buyer_converted, was.traffic_source_converted, was.recording_url,
+      was.offer_id, was.buyer_id, was.traffic_source_id, was.schedule_id, was.number_id,
+      was.lead_id, was.token_values
     ) IS DISTINCT FROM (
-      NEW.created_at, NEW.ended_at, NEW.caller_number, NEW.status,
-      NEW.direction, NEW.buyer_converted, NEW.traffic_source_converted, NEW.recording_url,
-      NEW.offer_id, NEW.buyer_id, NEW.traffic_source_id, NEW.schedule_id, NEW.number_id,
-      NEW.lead_id, NEW.token_values
-    )
-  )
-  EXECUTE FUNCTION record_settled_call();
-
-DROP TRIGGER IF EXISTS settled_call_on_delete ON calls;
-CREATE CONSTRAINT TRIGGER settled_call_on_delete
-  AFTER DELETE ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_settled_call();
-
--- Keeps how many calls a traffic source has sent, and when the last one came.
-CREATE OR REPLACE FUNCTION count_traffic_source_calls() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO traffic_source_call_counts (
-    company_id, traffic_source_id, slot, n, last_call_at
-  )
-    SELECT
-      x.company_id, x.traffic_source_id, pg_backend_pid() % 16, sum(x.n), max(x.called_at)
-    FROM (
-      SELECT
-        OLD.company_id AS company_id, OLD.traffic_source_id AS traffic_source_id,
-        -1 AS n, NULL::timestamptz AS called_at
-      WHERE OLD.id IS NOT NULL AND OLD.deleted_at IS NULL
-      UNION ALL
-      SELECT NEW.company_id, NEW.traffic_source_id, 1, NEW.created_at
-      WHERE NEW.id IS NOT NULL AND NEW.deleted_at IS NULL
-    ) x
-    -- The source is gone where a company is deleted.
-    JOIN traffic_sources s
-      ON s.company_id = x.company_id AND s.id = x.traffic_source_id
-    GROUP BY x.company_id, x.traffic_source_id
-    ORDER BY x.company_id, x.traffic_source_id
-    ON CONFLICT (company_id, traffic_source_id, slot) DO UPDATE SET
-      n = traffic_source_call_counts.n + excluded.n,
-      last_call_at = greatest(traffic_source_call_counts.last_call_at, excluded.last_call_at);
-  RETURN NULL;
+      now.created_at, now.ended_at, now.caller_number, now.status,
+      now.direction, now.buyer_converted, now.traffic_source_converted, now.recording_url,
+      now.offer_id, now.buyer_id, now.traffic_source_id, now.schedule_id, now.number_id,
+      now.lead_id, now.token_values
+    );
 END $$;
 
-DROP TRIGGER IF EXISTS traffic_source_calls_on_insert ON calls;
-CREATE CONSTRAINT TRIGGER traffic_source_calls_on_insert
-  AFTER INSERT ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (NEW.traffic_source_id IS NOT NULL)
-  EXECUTE FUNCTION count_traffic_source_calls();
-
-DROP TRIGGER IF EXISTS traffic_source_calls_on_update ON calls;
-CREATE CONSTRAINT TRIGGER traffic_source_calls_on_update
-  AFTER UPDATE ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (
-    OLD.traffic_source_id IS DISTINCT FROM NEW.traffic_source_id
-    OR OLD.deleted_at IS DISTINCT FROM NEW.deleted_at
-  )
-  EXECUTE FUNCTION count_traffic_source_calls();
-
-DROP TRIGGER IF EXISTS traffic_source_calls_on_delete ON calls;
-CREATE CONSTRAINT TRIGGER traffic_source_calls_on_delete
-  AFTER DELETE ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (OLD.traffic_source_id IS NOT NULL)
-  EXECUTE FUNCTION count_traffic_source_calls();
+-- Keeps how many calls a traffic source has sent, and when the last one came. `called_at` is null
+-- where a call is subtracted.
+CREATE OR REPLACE FUNCTION count_traffic_source_call(
+  company bigint, source bigint, by integer, called_at timestamptz
+) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF source IS NULL THEN
+    RETURN;
+  END IF;
+  UPDATE traffic_source_call_counts c
+    SET n = c.n + by, last_call_at = greatest(c.last_call_at, called_at)
+    WHERE c.company_id = company AND c.traffic_source_id = source
+      AND c.slot = (
+        SELECT f.slot
+        FROM traffic_source_call_counts f
+        WHERE f.company_id = company AND f.traffic_source_id = source
+        LIMIT 1
+        FOR NO KEY UPDATE SKIP LOCKED
+      );
+  IF NOT FOUND THEN
+    INSERT INTO traffic_source_call_counts AS c (
+      company_id, traffic_source_id, slot, n, last_call_at
+    )
+      VALUES (company, source, random() * 2147483647, by, called_at)
+      ON CONFLICT (company_id, traffic_source_id, slot) DO UPDATE SET
+        n = c.n + excluded.n,
+        last_call_at = greatest(c.last_call_at, excluded.last_call_at);
+  END IF;
+END $$;
 
 -- ---------------------------------------------------------------------------------------------
 -- How many leads have a next action, by hour
@@ -504,130 +388,73 @@ RETURNS void LANGUAGE sql AS $$
   HAVING sum(n) <> 0
 $$;
 
--- The count of an hour is the sum of its rows. A lead that comes or goes adds a row, so that
--- writers share none, and none waits for another; one in sixteen folds the rows of its hours. Leads
--- are submitted in batches, which count once for all of their leads.
-CREATE OR REPLACE FUNCTION count_new_next_actions() RETURNS trigger LANGUAGE plpgsql AS $$
+-- The count of an hour is the sum of its rows. Leads that come or go add a row, so that writers
+-- share none, and none waits for another; one in sixteen folds the rows of its hours. `was` and
+-- `is_now` are hours of one company; leads that are made together are counted together.
+CREATE OR REPLACE FUNCTION count_next_actions(
+  company bigint, was timestamptz[], is_now timestamptz[]
+) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO next_action_counts (company_id, hour, n)
-    SELECT company_id, next_action_hour(due_at, callback_at, next_action_at), count(*)
-    FROM new_leads
-    WHERE next_action_hour(due_at, callback_at, next_action_at) IS NOT NULL
-    GROUP BY 1, 2;
-  IF random() < 0.0625 THEN
-    PERFORM fold_next_actions(x.company_id, x.hours)
+    SELECT company, x.hour, sum(x.n)
     FROM (
-      SELECT
-        company_id, array_agg(next_action_hour(due_at, callback_at, next_action_at)) AS hours
-      FROM new_leads
-      GROUP BY company_id
-    ) x;
-  END IF;
-  RETURN NULL;
-END $$;
-
-DROP TRIGGER IF EXISTS next_actions_on_insert ON leads;
-CREATE TRIGGER next_actions_on_insert
-  AFTER INSERT ON leads REFERENCING NEW TABLE AS new_leads
-  FOR EACH STATEMENT EXECUTE FUNCTION count_new_next_actions();
-
-CREATE OR REPLACE FUNCTION count_next_action() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  company CONSTANT bigint := coalesce(NEW.company_id, OLD.company_id);
-  was CONSTANT timestamptz := next_action_hour(OLD.due_at, OLD.callback_at, OLD.next_action_at);
-  is_now CONSTANT timestamptz := next_action_hour(NEW.due_at, NEW.callback_at, NEW.next_action_at);
-BEGIN
-  INSERT INTO next_action_counts (company_id, hour, n)
-    SELECT company, x.hour, x.n
-    FROM (VALUES (was, -1), (is_now, 1)) AS x (hour, n)
-    WHERE x.hour IS NOT NULL;
+      SELECT unnest(was) AS hour, -1 AS n
+      UNION ALL
+      SELECT unnest(is_now), 1
+    ) x
+    WHERE x.hour IS NOT NULL
+    GROUP BY x.hour
+    HAVING sum(x.n) <> 0;
   IF random() < 0.0625 THEN
-    PERFORM fold_next_actions(company, ARRAY[was, is_now]);
+    PERFORM fold_next_actions(company, was || is_now);
   END IF;
-  RETURN NULL;
+  RETURN true;
 END $$;
-
-DROP TRIGGER IF EXISTS next_actions_on_update ON leads;
-CREATE TRIGGER next_actions_on_update
-  AFTER UPDATE ON leads
-  FOR EACH ROW
-  WHEN (
-    next_action_hour(OLD.due_at, OLD.callback_at, OLD.next_action_at)
-    IS DISTINCT FROM next_action_hour(NEW.due_at, NEW.callback_at, NEW.next_action_at)
-  )
-  EXECUTE FUNCTION count_next_action();
-
-DROP TRIGGER IF EXISTS next_actions_on_delete ON leads;
-CREATE TRIGGER next_actions_on_delete
-  AFTER DELETE ON leads
-  FOR EACH ROW
-  WHEN (OLD.due_at IS NOT NULL)
-  EXECUTE FUNCTION count_next_action();
 
 -- ---------------------------------------------------------------------------------------------
 -- What calls cost
 -- ---------------------------------------------------------------------------------------------
 
 -- Each begun minute costs what the company's setting says at the end of the call. Carriers may tell
--- the duration after the end.
-CREATE OR REPLACE FUNCTION charge_service_cost() RETURNS trigger LANGUAGE plpgsql AS $$
+-- the duration after the end: whoever writes the end or the duration of a call writes this too.
+CREATE OR REPLACE FUNCTION service_cost_of(
+  company bigint, seconds integer, began_at timestamptz, end_at timestamptz
+) RETURNS numeric LANGUAGE plpgsql STABLE AS $$
 BEGIN
-  SELECT c.service_cost_per_minute * ceil(greatest(
-      0,
-      coalesce(
-        NEW.total_duration::numeric,
-        extract(epoch FROM NEW.ended_at - NEW.created_at)
-      )
+  IF end_at IS NULL THEN
+    RETURN 0;
+  END IF;
+  RETURN (
+    SELECT c.service_cost_per_minute * ceil(greatest(
+      0, coalesce(seconds::numeric, extract(epoch FROM end_at - began_at))
     ) / 60)
-    INTO NEW.service_cost
     FROM companies c
-    WHERE c.id = NEW.company_id;
-  RETURN NEW;
+    WHERE c.id = company
+  );
 END $$;
 
-DROP TRIGGER IF EXISTS service_cost_on_insert ON calls;
-CREATE TRIGGER service_cost_on_insert
-  BEFORE INSERT ON calls FOR EACH ROW WHEN (NEW.ended_at IS NOT NULL)
-  EXECUTE FUNCTION charge_service_cost();
-
-DROP TRIGGER IF EXISTS service_cost_on_update ON calls;
-CREATE TRIGGER service_cost_on_update
-  BEFORE UPDATE OF ended_at, total_duration ON calls FOR EACH ROW
-  WHEN (
-    NEW.ended_at IS NOT NULL
-    AND (OLD.ended_at, OLD.total_duration) IS DISTINCT FROM (NEW.ended_at, NEW.total_duration)
-  )
-  EXECUTE FUNCTION charge_service_cost();
+-- The same for a call whose duration and end are written.
+CREATE OR REPLACE FUNCTION service_cost_after(was calls, seconds integer, end_at timestamptz)
+RETURNS numeric LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  IF end_at IS NULL
+    OR end_at IS NOT DISTINCT FROM was.ended_at
+    AND seconds IS NOT DISTINCT FROM was.total_duration
+  THEN
+    RETURN was.service_cost;
+  END IF;
+  RETURN service_cost_of(was.company_id, seconds, was.created_at, end_at);
+END $$;
 
 -- A carrier tells what a call has cost some time after its end.
-CREATE OR REPLACE FUNCTION queue_call_cost() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION queue_call_cost(call calls) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO call_cost_looks (company_id, call_id, due_at)
-    VALUES (NEW.company_id, NEW.id, NEW.ended_at + interval '1 minute')
-    ON CONFLICT (company_id, call_id) DO NOTHING;
-  RETURN NULL;
+  IF call.carrier_call_id IS NOT NULL AND call.carrier NOT IN ('sandbox', 'softswitch') THEN
+    INSERT INTO call_cost_looks (company_id, call_id, due_at)
+      VALUES (call.company_id, call.id, call.ended_at + interval '1 minute')
+      ON CONFLICT (company_id, call_id) DO NOTHING;
+  END IF;
 END $$;
-
-DROP TRIGGER IF EXISTS call_cost_on_insert ON calls;
-CREATE TRIGGER call_cost_on_insert
-  AFTER INSERT ON calls FOR EACH ROW
-  WHEN (
-    NEW.ended_at IS NOT NULL
-    AND NEW.carrier_call_id IS NOT NULL
-    AND NEW.carrier NOT IN ('sandbox', 'softswitch')
-  )
-  EXECUTE FUNCTION queue_call_cost();
-
-DROP TRIGGER IF EXISTS call_cost_on_update ON calls;
-CREATE TRIGGER call_cost_on_update
-  AFTER UPDATE OF ended_at ON calls FOR EACH ROW
-  WHEN (
-    OLD.ended_at IS NULL
-    AND NEW.ended_at IS NOT NULL
-    AND NEW.carrier_call_id IS NOT NULL
-    AND NEW.carrier NOT IN ('sandbox', 'softswitch')
-  )
-  EXECUTE FUNCTION queue_call_cost();
 
 -- ---------------------------------------------------------------------------------------------
 -- Webhook events
@@ -713,70 +540,121 @@ $$;
 
 -- Leads ----------------------------------------------------------------------------------------
 
-CREATE OR REPLACE FUNCTION record_lead_events() RETURNS trigger LANGUAGE plpgsql AS $$
+-- What statements that write leads record of them, in the same statement
+-- (src/leads/queries/record-leads.ts). A transaction may write a lead several times: the event has
+-- the row as it was written last, so each write renews what the transaction has recorded before.
+-- The setting says that it has recorded something.
+CREATE OR REPLACE FUNCTION record_lead_events(the_lead leads, kinds text[]) RETURNS void
+LANGUAGE plpgsql AS $$
 DECLARE
-  kinds text[] := ARRAY['new_lead_created'];
-  event_rows jsonb;
+  event_rows CONSTANT jsonb := jsonb_build_object('lead', to_jsonb(the_lead));
 BEGIN
-  IF TG_OP = 'UPDATE' THEN
-    kinds := ARRAY['lead_changed'];
-    IF OLD.data IS DISTINCT FROM NEW.data OR OLD.email IS DISTINCT FROM NEW.email THEN
-      kinds := kinds || 'contact_fields_changed'::text;
-    END IF;
-    IF NEW.status = 'opt_out' AND OLD.status <> 'opt_out' THEN
-      kinds := kinds || 'lead_opted_out'::text;
-    END IF;
-  END IF;
-  IF has_webhook_for(NEW.company_id, kinds) THEN
-    event_rows := webhook_rows(NEW.company_id, NEW.id, NULL, NULL, NULL);
-    PERFORM record_webhook_event(NEW.company_id, k.kind, NEW.id, event_rows)
-      FROM unnest(kinds) WITH ORDINALITY AS k (kind, n)
-      ORDER BY k.n;
-  END IF;
-  RETURN NULL;
+  PERFORM record_webhook_event(the_lead.company_id, k.kind, the_lead.id, event_rows)
+    FROM unnest(kinds) WITH ORDINALITY AS k (kind, n)
+    ORDER BY k.n;
+  PERFORM set_config('trunkline.lead_events', pg_current_xact_id()::text, true);
 END $$;
 
-DROP TRIGGER IF EXISTS webhook_event_on_insert ON leads;
-CREATE CONSTRAINT TRIGGER webhook_event_on_insert
-  AFTER INSERT ON leads
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_lead_events();
+CREATE OR REPLACE FUNCTION renew_lead_events(the_lead leads) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE webhook_events
+    SET snapshot = jsonb_build_object('lead', to_jsonb(the_lead))
+    WHERE company_id = the_lead.company_id
+      AND transaction_id = pg_current_xact_id()::text::bigint
+      AND record_id = the_lead.id
+      AND kind IN (
+        'new_lead_created', 'lead_changed', 'contact_fields_changed', 'lead_opted_out'
+      );
+END $$;
 
--- Without the columns of the engine's own state: next step, claim, position.
-DROP TRIGGER IF EXISTS webhook_event_on_update ON leads;
-CREATE CONSTRAINT TRIGGER webhook_event_on_update
-  AFTER UPDATE OF
-    status, email, data, contact_field_type, sub_id, offer_id, schedule_id, traffic_source_id,
-    buyer_id, buyer_converted, offer_converted, revenue, payout, lead_priority, expires_in,
-    hours_to_expire, max_contact_attempts, external_record_id, callback_at, deleted_at
-  ON leads
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (
-    OLD.status <> NEW.status
-    OR (OLD.buyer_converted, OLD.offer_converted, OLD.revenue, OLD.payout)
-      <> (NEW.buyer_converted, NEW.offer_converted, NEW.revenue, NEW.payout)
-    OR OLD.deleted_at IS DISTINCT FROM NEW.deleted_at
-    OR OLD.offer_id IS DISTINCT FROM NEW.offer_id
-    OR OLD.schedule_id IS DISTINCT FROM NEW.schedule_id
-    OR OLD.traffic_source_id IS DISTINCT FROM NEW.traffic_source_id
-    OR OLD.buyer_id IS DISTINCT FROM NEW.buyer_id
-    OR OLD.lead_priority IS DISTINCT FROM NEW.lead_priority
-    OR OLD.expires_in IS DISTINCT FROM NEW.expires_in
-    OR OLD.hours_to_expire IS DISTINCT FROM NEW.hours_to_expire
-    OR OLD.max_contact_attempts IS DISTINCT FROM NEW.max_contact_attempts
-    OR OLD.external_record_id IS DISTINCT FROM NEW.external_record_id
-    OR OLD.callback_at IS DISTINCT FROM NEW.callback_at
-    OR OLD.email IS DISTINCT FROM NEW.email
-    OR OLD.contact_field_type IS DISTINCT FROM NEW.contact_field_type
-    OR OLD.sub_id IS DISTINCT FROM NEW.sub_id
-    OR OLD.data IS DISTINCT FROM NEW.data
-  )
-  EXECUTE FUNCTION record_lead_events();
+-- A lead that a trigger of a schedule has started is no new one to triggers: it begins with the
+-- schedules that led to it.
+CREATE OR REPLACE FUNCTION record_new_lead(the_lead leads) RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF the_lead.triggered_by = '{}' AND has_trigger_for(the_lead.company_id, 'lead_created') THEN
+    INSERT INTO schedule_events (company_id, kind, lead_id)
+      VALUES (the_lead.company_id, 'lead_created', the_lead.id);
+  END IF;
+  IF has_webhook_for(the_lead.company_id, ARRAY['new_lead_created']) THEN
+    PERFORM record_lead_events(the_lead, ARRAY['new_lead_created']);
+  END IF;
+  RETURN true;
+END $$;
+
+-- A change of a lead. Of the engine's own state (next step, claim, position) only the hour of the
+-- next action is of interest.
+CREATE OR REPLACE FUNCTION record_lead_change(was leads, is_now leads) RETURNS boolean
+LANGUAGE plpgsql AS $$
+DECLARE
+  hour_was CONSTANT timestamptz :=
+    next_action_hour(was.due_at, was.callback_at, was.next_action_at);
+  hour_now CONSTANT timestamptz :=
+    next_action_hour(is_now.due_at, is_now.callback_at, is_now.next_action_at);
+  kinds text[];
+BEGIN
+  IF hour_was IS DISTINCT FROM hour_now THEN
+    PERFORM count_next_actions(is_now.company_id, ARRAY[hour_was], ARRAY[hour_now]);
+  END IF;
+  IF current_setting('trunkline.lead_events', true) = pg_current_xact_id()::text THEN
+    PERFORM renew_lead_events(is_now);
+  END IF;
+  IF was.status <> is_now.status
+    OR was.buyer_converted <> is_now.buyer_converted
+    OR was.offer_converted <> is_now.offer_converted
+    OR was.revenue <> is_now.revenue
+    OR was.payout <> is_now.payout
+    OR was.deleted_at IS DISTINCT FROM is_now.deleted_at
+    OR was.offer_id IS DISTINCT FROM is_now.offer_id
+    OR was.schedule_id IS DISTINCT FROM is_now.schedule_id
+    OR was.traffic_source_id IS DISTINCT FROM is_now.traffic_source_id
+    OR was.buyer_id IS DISTINCT FROM is_now.buyer_id
+    OR was.lead_priority IS DISTINCT FROM is_now.lead_priority
+    OR was.expires_in IS DISTINCT FROM is_now.expires_in
+    OR was.hours_to_expire IS DISTINCT FROM is_now.hours_to_expire
+    OR was.max_contact_attempts IS DISTINCT FROM is_now.max_contact_attempts
+    OR was.external_record_id IS DISTINCT FROM is_now.external_record_id
+    OR was.callback_at IS DISTINCT FROM is_now.callback_at
+    OR was.email IS DISTINCT FROM is_now.email
+    OR was.contact_field_type IS DISTINCT FROM is_now.contact_field_type
+    OR was.sub_id IS DISTINCT FROM is_now.sub_id
+    OR was.data IS DISTINCT FROM is_now.data
+  THEN
+    kinds := ARRAY['lead_changed'];
+    IF was.data IS DISTINCT FROM is_now.data OR was.email IS DISTINCT FROM is_now.email THEN
+      kinds := kinds || 'contact_fields_changed'::text;
+    END IF;
+    IF is_now.status = 'opt_out' AND was.status <> 'opt_out' THEN
+      kinds := kinds || 'lead_opted_out'::text;
+    END IF;
+    IF has_webhook_for(is_now.company_id, kinds) THEN
+      PERFORM record_lead_events(is_now, kinds);
+    END IF;
+  END IF;
+  RETURN true;
+END $$;
+
+-- A lead that a submission has created or changed. The statement locks the live lead first, to know
+-- it as it was. One that was made meanwhile it cannot know: it begins again, and finds it.
+CREATE OR REPLACE FUNCTION record_submitted_lead(was leads, is_now leads, is_new boolean)
+RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  IF is_new THEN
+    RETURN record_new_lead(is_now);
+  END IF;
+  IF was.id IS DISTINCT FROM is_now.id THEN
+    RAISE EXCEPTION 'the lead was made meanwhile' USING ERRCODE = 'serialization_failure';
+  END IF;
+  RETURN record_lead_change(was, is_now);
+END $$;
 
 -- A number can opt out without a live lead: the event is then about its last lead, at the offer or
--- schedule where it opted out. An opt-out of a live lead is recorded by the trigger of leads.
+-- schedule where it opted out. An opt-out of a live lead is recorded with the change of the lead,
+-- and whoever opts a number out stops its leads before it calls this.
 CREATE OR REPLACE FUNCTION record_opt_out_of(
   company bigint, number bigint, at_offer bigint, in_schedule bigint
-) RETURNS void LANGUAGE plpgsql AS $$
+) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   IF has_webhook_for(company, ARRAY['lead_opted_out']) THEN
     PERFORM record_webhook_event(
@@ -805,275 +683,338 @@ BEGIN
           AND o.is_live
       );
   END IF;
+  RETURN true;
 END $$;
-
-CREATE OR REPLACE FUNCTION record_opt_out_event() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM record_opt_out_of(NEW.company_id, NEW.caller_number, NULL, NULL);
-  RETURN NULL;
-END $$;
-
-DROP TRIGGER IF EXISTS webhook_event_on_opt_out ON contacts;
-CREATE CONSTRAINT TRIGGER webhook_event_on_opt_out
-  AFTER UPDATE OF opt_out ON contacts
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (NEW.opt_out AND NOT OLD.opt_out)
-  EXECUTE FUNCTION record_opt_out_event();
-
--- The same for an opt-out at one offer or schedule.
-CREATE OR REPLACE FUNCTION record_restricted_opt_out_event() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF TG_OP = 'INSERT' OR NOT OLD.opt_out THEN
-    PERFORM record_opt_out_of(
-      NEW.company_id, NEW.caller_number, NEW.offer_id, NEW.schedule_id
-    );
-  END IF;
-  RETURN NULL;
-END $$;
-
-DROP TRIGGER IF EXISTS webhook_event_on_opt_out ON contact_restrictions;
-CREATE CONSTRAINT TRIGGER webhook_event_on_opt_out
-  AFTER INSERT OR UPDATE OF opt_out ON contact_restrictions
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (NEW.opt_out)
-  EXECUTE FUNCTION record_restricted_opt_out_event();
 
 -- Calls ----------------------------------------------------------------------------------------
 
--- A call of status "sending" has not started: its carrier has yet to be asked for it.
-CREATE OR REPLACE FUNCTION record_call_events() RETURNS trigger LANGUAGE plpgsql AS $$
+-- What is to be recorded of a call is recorded by the statement that writes it: `was` is the row
+-- before, `now` after. What these functions read besides (leads, conversions) must be written
+-- before they are called. Within a transaction of several statements, complete_events() follows at
+-- the end.
+
+-- Records events of a call. "call_changed" is about a call that has ended.
+CREATE OR REPLACE FUNCTION record_call_events(call calls, kinds text[], returned bigint)
+RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-  starts CONSTANT boolean :=
-    TG_OP = 'INSERT' OR (OLD.status = 'sending' AND NEW.status <> 'sending');
-  ends CONSTANT boolean :=
-    NEW.ended_at IS NOT NULL AND (TG_OP = 'INSERT' OR OLD.ended_at IS NULL);
-  kinds text[] := '{}';
-  returned bigint;
   event_rows jsonb;
 BEGIN
-  IF starts THEN
+  IF NOT has_webhook_for(call.company_id, kinds) THEN
+    RETURN;
+  END IF;
+  event_rows := webhook_rows(call.company_id, NULL, call.id, NULL, NULL);
+  PERFORM record_webhook_event(
+      call.company_id,
+      k.kind,
+      call.id,
+      CASE k.kind
+        WHEN 'conversion_returned' THEN webhook_rows(call.company_id, NULL, call.id, NULL, returned)
+        ELSE event_rows
+      END
+    )
+    FROM unnest(kinds) WITH ORDINALITY AS k (kind, n)
+    ORDER BY k.n;
+END $$;
+
+-- What follows from the end of a call.
+CREATE OR REPLACE FUNCTION kinds_of_end(call calls) RETURNS text[]
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  RETURN CASE
+    WHEN call.connected_at IS NULL OR call.buyer_converted THEN ARRAY['every_call']
+    ELSE ARRAY['every_call', 'buyer_did_not_convert']
+  END;
+END $$;
+
+-- A call of status "sending" has not started: its carrier has yet to be asked for it.
+CREATE OR REPLACE FUNCTION record_new_call(now calls) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  kinds text[];
+BEGIN
+  IF now.buyer_id IS NULL OR now.recording_url IS NOT NULL OR now.buyer_converted
+    OR now.traffic_source_converted OR now.direction = 'outbound'
+  THEN
+    PERFORM count_call_kinds(NULL, now);
+  END IF;
+  IF now.traffic_source_id IS NOT NULL AND now.deleted_at IS NULL THEN
+    PERFORM count_traffic_source_call(now.company_id, now.traffic_source_id, 1, now.created_at);
+  END IF;
+  IF now.created_at < clock_timestamp() - interval '10 minutes' THEN
+    PERFORM record_settled_call(now.company_id, now.id);
+  END IF;
+  IF now.direction = 'inbound' AND now.lead_id IS NOT NULL THEN
+    PERFORM record_call_of_lead(now);
+  END IF;
+  IF now.ended_at IS NOT NULL THEN
+    PERFORM queue_call_cost(now);
+    PERFORM record_end_of_call(now);
+  END IF;
+  IF now.status <> 'sending' THEN
+    kinds := ARRAY['new_call_started'];
+    IF now.traffic_source_converted THEN
+      kinds := kinds || 'offer_converted'::text;
+    END IF;
+    IF now.ended_at IS NOT NULL THEN
+      kinds := kinds || kinds_of_end(now);
+    END IF;
+    PERFORM record_call_events(now, kinds, NULL);
+  END IF;
+  RETURN true;
+END $$;
+
+-- A call converts that had ended before. If it was in the same transaction, the state at the end
+-- counts: then it is not one that did not convert.
+CREATE OR REPLACE FUNCTION forget_missing_conversion(call calls) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM webhook_events e
+    WHERE e.company_id = call.company_id
+      AND e.transaction_id = pg_current_xact_id()::text::bigint
+      AND e.record_id = call.id
+      AND e.kind = 'buyer_did_not_convert';
+  DELETE FROM schedule_events e
+    WHERE e.company_id = call.company_id
+      AND e.call_id = call.id
+      AND e.kind IN ('call_missed', 'call_not_converted')
+      AND e.xmin = pg_current_xact_id()::xid;
+END $$;
+
+-- What the webhooks of a change are about.
+CREATE OR REPLACE FUNCTION record_events_of_change(was calls, now calls) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  kinds text[] := '{}';
+  returned bigint;
+BEGIN
+  IF was.status = 'sending' AND now.status <> 'sending' THEN
     kinds := kinds || 'new_call_started'::text;
   END IF;
-  IF NEW.traffic_source_converted AND (TG_OP = 'INSERT' OR NOT OLD.traffic_source_converted) THEN
+  IF now.traffic_source_converted AND NOT was.traffic_source_converted THEN
     kinds := kinds || 'offer_converted'::text;
   END IF;
-  IF TG_OP = 'UPDATE' AND (
-    OLD.buyer_converted AND NOT NEW.buyer_converted
-    OR OLD.traffic_source_converted AND NOT NEW.traffic_source_converted
-  ) THEN
+  IF was.buyer_converted AND NOT now.buyer_converted
+    OR was.traffic_source_converted AND NOT now.traffic_source_converted
+  THEN
     kinds := kinds || 'conversion_returned'::text;
     -- What the buyer no longer pays; none if only the payout was returned.
     SELECT max(v.id) INTO returned
       FROM conversions v
-      WHERE v.company_id = NEW.company_id AND v.call_id = NEW.id
-        AND OLD.buyer_converted AND NOT NEW.buyer_converted AND v.returned_at IS NOT NULL;
+      WHERE v.company_id = now.company_id AND v.call_id = now.id
+        AND was.buyer_converted AND NOT now.buyer_converted AND v.returned_at IS NOT NULL;
   END IF;
-  IF ends THEN
-    kinds := kinds || ARRAY['every_call', 'buyer_did_not_convert'];
-  ELSIF TG_OP = 'UPDATE' AND OLD.ended_at IS NOT NULL AND NEW.updated_at > NEW.ended_at THEN
+  IF was.ended_at IS NULL AND now.ended_at IS NOT NULL THEN
+    kinds := kinds || kinds_of_end(now);
+  -- An update that ends a call sets updated_at to ended_at: it is no change of an ended call.
+  ELSIF was.ended_at IS NOT NULL AND now.updated_at > now.ended_at THEN
     kinds := kinds || 'call_changed'::text;
   END IF;
-  IF has_webhook_for(NEW.company_id, kinds) THEN
-    event_rows := webhook_rows(NEW.company_id, NULL, NEW.id, NULL, NULL);
-    -- The state at the end of the transaction counts: the call may convert after it has ended.
-    IF event_rows->'call'->>'connected_at' IS NULL
-      OR (event_rows->'call'->>'buyer_converted')::boolean
-    THEN
-      kinds := array_remove(kinds, 'buyer_did_not_convert');
-    END IF;
-    PERFORM record_webhook_event(
-        NEW.company_id,
-        k.kind,
-        NEW.id,
-        CASE k.kind
-          WHEN 'conversion_returned' THEN webhook_rows(NEW.company_id, NULL, NEW.id, NULL, returned)
-          ELSE event_rows
-        END
-      )
-      FROM unnest(kinds) WITH ORDINALITY AS k (kind, n)
-      WHERE event_rows ? 'call'
-      ORDER BY k.n;
+  IF kinds <> '{}' THEN
+    PERFORM record_call_events(now, kinds, returned);
   END IF;
-  RETURN NULL;
 END $$;
 
-DROP TRIGGER IF EXISTS webhook_event_on_insert ON calls;
-CREATE CONSTRAINT TRIGGER webhook_event_on_insert
-  AFTER INSERT ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (NEW.status <> 'sending')
-  EXECUTE FUNCTION record_call_events();
-
--- An update that ends a call sets updated_at to ended_at: it is not a change of an ended call.
-DROP TRIGGER IF EXISTS webhook_event_on_update ON calls;
-CREATE CONSTRAINT TRIGGER webhook_event_on_update
-  AFTER UPDATE ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (
-    (OLD.status = 'sending' AND NEW.status <> 'sending')
-    OR (OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL)
-    OR NEW.traffic_source_converted <> OLD.traffic_source_converted
-    OR (OLD.buyer_converted AND NOT NEW.buyer_converted)
+-- Records a change of a call.
+CREATE OR REPLACE FUNCTION record_call_change(was calls, now calls) RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF was.deleted_at IS DISTINCT FROM now.deleted_at
+    OR was.buyer_converted <> now.buyer_converted
+    OR was.traffic_source_converted <> now.traffic_source_converted
+    OR (was.recording_url IS NULL) <> (now.recording_url IS NULL)
+    OR (was.buyer_id IS NULL) <> (now.buyer_id IS NULL)
+  THEN
+    PERFORM count_call_kinds(was, now);
+  END IF;
+  IF was.traffic_source_id IS DISTINCT FROM now.traffic_source_id
+    OR was.deleted_at IS DISTINCT FROM now.deleted_at
+  THEN
+    IF was.deleted_at IS NULL THEN
+      PERFORM count_traffic_source_call(was.company_id, was.traffic_source_id, -1, NULL);
+    END IF;
+    IF now.deleted_at IS NULL THEN
+      PERFORM count_traffic_source_call(now.company_id, now.traffic_source_id, 1, now.created_at);
+    END IF;
+  END IF;
+  IF is_settled_change(was, now) THEN
+    PERFORM record_settled_call(was.company_id, was.id);
+    IF was.id / 8192 <> now.id / 8192 THEN
+      PERFORM record_settled_call(now.company_id, now.id);
+    END IF;
+  END IF;
+  IF was.ended_at IS NULL AND now.ended_at IS NOT NULL THEN
+    PERFORM queue_call_cost(now);
+    PERFORM record_end_of_call(now);
+  END IF;
+  IF now.buyer_converted AND NOT was.buyer_converted THEN
+    IF was.ended_at IS NOT NULL THEN
+      PERFORM forget_missing_conversion(now);
+    END IF;
+    PERFORM record_schedule_event(now.company_id, 'call_converted', now.lead_id, now.id, NULL);
+  END IF;
+  IF (was.status = 'sending' AND now.status <> 'sending')
+    OR (was.ended_at IS NULL AND now.ended_at IS NOT NULL)
+    OR now.traffic_source_converted <> was.traffic_source_converted
+    OR (was.buyer_converted AND NOT now.buyer_converted)
     OR (
-      OLD.ended_at IS NOT NULL
-      AND NEW.updated_at > NEW.ended_at
+      was.ended_at IS NOT NULL
+      AND now.updated_at > now.ended_at
       AND (
-        OLD.revenue <> NEW.revenue
-        OR OLD.payout <> NEW.payout
-        OR OLD.buyer_converted <> NEW.buyer_converted
-        OR OLD.status <> NEW.status
-        OR OLD.answered_duration IS DISTINCT FROM NEW.answered_duration
-        OR OLD.total_duration IS DISTINCT FROM NEW.total_duration
-        OR OLD.hangup_cause IS DISTINCT FROM NEW.hangup_cause
-        OR OLD.recording_url IS DISTINCT FROM NEW.recording_url
-        OR OLD.token_values IS DISTINCT FROM NEW.token_values
-        OR OLD.provider_cost IS DISTINCT FROM NEW.provider_cost
-        OR OLD.disposition_id IS DISTINCT FROM NEW.disposition_id
-        OR OLD.disposition_notes IS DISTINCT FROM NEW.disposition_notes
-        OR OLD.quality_assurance_name IS DISTINCT FROM NEW.quality_assurance_name
-        OR OLD.agent_id IS DISTINCT FROM NEW.agent_id
+        was.revenue, was.payout, was.buyer_converted, was.status, was.answered_duration,
+        was.total_duration, was.hangup_cause, was.recording_url, was.token_values,
+        was.provider_cost, was.disposition_id, was.disposition_notes,
+        was.quality_assurance_name, was.agent_id
+      ) IS DISTINCT FROM (
+        now.revenue, now.payout, now.buyer_converted, now.status, now.answered_duration,
+        now.total_duration, now.hangup_cause, now.recording_url, now.token_values,
+        now.provider_cost, now.disposition_id, now.disposition_notes,
+        now.quality_assurance_name, now.agent_id
       )
     )
-  )
-  EXECUTE FUNCTION record_call_events();
-
-CREATE OR REPLACE FUNCTION record_attempt_event() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  kind CONSTANT text := CASE TG_OP WHEN 'INSERT' THEN 'buyer_dialled' ELSE 'buyer_answered' END;
-BEGIN
-  IF has_webhook_for(NEW.company_id, ARRAY[kind]) THEN
-    PERFORM record_webhook_event(
-      NEW.company_id,
-      kind,
-      NEW.id,
-      webhook_rows(NEW.company_id, NULL, NEW.call_id, NEW.id, NULL)
-    );
+  THEN
+    PERFORM record_events_of_change(was, now);
   END IF;
-  RETURN NULL;
+  RETURN true;
 END $$;
 
-DROP TRIGGER IF EXISTS webhook_event_on_insert ON call_attempts;
-CREATE CONSTRAINT TRIGGER webhook_event_on_insert
-  AFTER INSERT ON call_attempts
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_attempt_event();
-
-DROP TRIGGER IF EXISTS webhook_event_on_answer ON call_attempts;
-CREATE CONSTRAINT TRIGGER webhook_event_on_answer
-  AFTER UPDATE OF answered_at ON call_attempts
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (OLD.answered_at IS NULL AND NEW.answered_at IS NOT NULL)
-  EXECUTE FUNCTION record_attempt_event();
-
-CREATE OR REPLACE FUNCTION record_conversion_event() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Records a call that was inserted, or changed because it was there.
+CREATE OR REPLACE FUNCTION record_upserted_call(is_new boolean, was calls, now calls)
+RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-  IF has_webhook_for(NEW.company_id, ARRAY['buyer_converted']) THEN
+  IF is_new THEN
+    RETURN record_new_call(now);
+  ELSIF was.id IS NULL THEN
+    RAISE EXCEPTION 'the call was inserted meanwhile' USING ERRCODE = 'serialization_failure';
+  END IF;
+  RETURN record_call_change(was, now);
+END $$;
+
+CREATE OR REPLACE FUNCTION record_deleted_call(was calls) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM count_call_kinds(was, NULL);
+  IF was.deleted_at IS NULL THEN
+    PERFORM count_traffic_source_call(was.company_id, was.traffic_source_id, -1, NULL);
+  END IF;
+  PERFORM record_settled_call(was.company_id, was.id);
+  RETURN true;
+END $$;
+
+-- An attempt of a call was made (buyer_dialled), or was answered (buyer_answered).
+CREATE OR REPLACE FUNCTION record_attempt_event(
+  company bigint, event_kind text, the_call bigint, the_attempt bigint
+) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  IF has_webhook_for(company, ARRAY[event_kind]) THEN
     PERFORM record_webhook_event(
-      NEW.company_id,
+      company,
+      event_kind,
+      the_attempt,
+      webhook_rows(company, NULL, the_call, the_attempt, NULL)
+    );
+  END IF;
+  RETURN true;
+END $$;
+
+CREATE OR REPLACE FUNCTION record_conversion_event(
+  company bigint, the_call bigint, the_conversion bigint
+) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  IF has_webhook_for(company, ARRAY['buyer_converted']) THEN
+    PERFORM record_webhook_event(
+      company,
       'buyer_converted',
-      NEW.id,
-      webhook_rows(NEW.company_id, NULL, NEW.call_id, NULL, NEW.id)
+      the_conversion,
+      webhook_rows(company, NULL, the_call, NULL, the_conversion)
     );
   END IF;
-  RETURN NULL;
+  RETURN true;
 END $$;
 
-DROP TRIGGER IF EXISTS webhook_event_on_insert ON conversions;
-CREATE CONSTRAINT TRIGGER webhook_event_on_insert
-  AFTER INSERT ON conversions
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_conversion_event();
+-- The end of a transaction that has recorded events and has gone on: they show the rows as they
+-- are now (src/db/complete-events.ts).
+CREATE OR REPLACE FUNCTION complete_events(company bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE webhook_events e
+    SET snapshot = x.event_rows
+    FROM (
+      SELECT
+        o.id,
+        webhook_rows(
+          company,
+          -- That of a call may be another one now.
+          CASE WHEN NOT o.snapshot ? 'call' THEN (o.snapshot->'lead'->>'id')::bigint END,
+          (o.snapshot->'call'->>'id')::bigint,
+          (o.snapshot->'attempt'->>'id')::bigint,
+          (o.snapshot->'conversion'->>'id')::bigint
+        ) AS event_rows
+      FROM webhook_events o
+      WHERE o.company_id = company
+        AND o.transaction_id = pg_current_xact_id()::text::bigint
+        AND o.snapshot ?| ARRAY['call', 'lead']
+    ) x
+    WHERE e.company_id = company AND e.id = x.id
+      AND x.event_rows <> '{}'
+      AND e.snapshot IS DISTINCT FROM x.event_rows;
+END $$;
 
 -- ---------------------------------------------------------------------------------------------
 -- What ends and starts schedules
 -- ---------------------------------------------------------------------------------------------
 
--- A lead leaves its schedule in the statement that writes why (exit_on of the schedule; TG_ARGV is
--- one of it). Whoever is about to contact the lead waits for its row, and finds that the claim is
--- gone: after the event no step is done. The change is to the row itself, so this is not deferred.
-CREATE OR REPLACE FUNCTION exit_schedule() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  reason CONSTANT text := TG_ARGV[0];
-BEGIN
-  IF NOT EXISTS (
-    SELECT FROM schedules s
-    WHERE s.company_id = NEW.company_id AND s.id = NEW.schedule_id AND reason = ANY (s.exit_on)
-  ) THEN
-    RETURN NEW;
-  END IF;
-  NEW.phase := 'end';
-  NEW.position := NULL;
-  NEW.exit_reason := reason;
-  NEW.callback_at := NULL;
-  NEW.scheduled_callback_id := NULL;
-  NEW.delay_reason := NULL;
-  NEW.tries := 0;
-  NEW.claim_id := NULL;
-  IF reason = 'opted_out' THEN
-    NEW.is_live := false;
-    NEW.due_at := NULL;
-    NEW.next_action_at := NULL;
-    NEW.schedule_ended_at := NEW.updated_at;
-  ELSE
-    NEW.next_action_at := NEW.updated_at;
-    -- A lead that is stopped stays so.
-    IF NEW.due_at IS NOT NULL THEN
-      NEW.due_at := NEW.updated_at;
-      IF NEW.status = 'waiting' THEN
-        NEW.status := 'scheduled';
-      END IF;
-    END IF;
-  END IF;
-  UPDATE scheduled_callbacks
-    SET status = 'canceled'
-    WHERE company_id = NEW.company_id AND lead_id = NEW.id AND status = 'pending';
-  INSERT INTO lead_logs (company_id, created_at, lead_id, event, message)
-    VALUES (NEW.company_id, NEW.updated_at, NEW.id, 'left_schedule', reason);
-  RETURN NEW;
-END $$;
-
--- A conversion writes the column, also of a lead that has converted before.
-DROP TRIGGER IF EXISTS exit_on_conversion ON leads;
-CREATE TRIGGER exit_on_conversion
-  BEFORE UPDATE OF buyer_converted ON leads FOR EACH ROW
-  WHEN (
-    NEW.buyer_converted
-    AND NEW.is_live
-    AND NEW.phase = 'actions'
-    AND NEW.schedule_id IS NOT NULL
-  )
-  EXECUTE FUNCTION exit_schedule('converted');
-
-DROP TRIGGER IF EXISTS exit_on_connection ON leads;
-CREATE TRIGGER exit_on_connection
-  BEFORE UPDATE OF connected_call_id ON leads FOR EACH ROW
-  WHEN (
-    NEW.connected_call_id IS DISTINCT FROM OLD.connected_call_id
-    AND NEW.connected_call_id IS NOT NULL
-    AND NEW.is_live AND NEW.phase = 'actions' AND NEW.schedule_id IS NOT NULL
-  )
-  EXECUTE FUNCTION exit_schedule('connected');
-
-DROP TRIGGER IF EXISTS exit_on_inbound_call ON leads;
-CREATE TRIGGER exit_on_inbound_call
-  BEFORE UPDATE OF called_at ON leads FOR EACH ROW
-  WHEN (NEW.is_live AND NEW.phase = 'actions' AND NEW.schedule_id IS NOT NULL)
-  EXECUTE FUNCTION exit_schedule('inbound_call');
-
-DROP TRIGGER IF EXISTS exit_on_opt_out ON leads;
-CREATE TRIGGER exit_on_opt_out
-  BEFORE UPDATE OF status ON leads FOR EACH ROW
-  WHEN (
-    NEW.status = 'opt_out' AND OLD.status <> 'opt_out'
-    AND NEW.is_live AND NEW.schedule_id IS NOT NULL
-  )
-  EXECUTE FUNCTION exit_schedule('opted_out');
-
+-- A lead leaves its schedule in the statement that writes why (`reason`, one of exit_on of the
+-- schedule; null for none): that statement passes the row that it has written, and gets it back as
+-- it then is. Whoever is about to contact the lead waits for its row, and finds that the claim is
+-- gone: after the event no step is done. Few writes come so far that the row is written again.
+--
 -- A text of the lead is a row of its own; who stores it writes its time to the lead. So does, for
 -- calls, who handles the events below: a call does not wait for a lead that is being texted.
-DROP TRIGGER IF EXISTS exit_on_reply ON leads;
-CREATE TRIGGER exit_on_reply
-  BEFORE UPDATE OF replied_at ON leads FOR EACH ROW
-  WHEN (NEW.is_live AND NEW.phase = 'actions' AND NEW.schedule_id IS NOT NULL)
-  EXECUTE FUNCTION exit_schedule('replied');
+CREATE OR REPLACE FUNCTION leave_schedule(the_lead leads, reason text) RETURNS leads
+LANGUAGE plpgsql AS $$
+DECLARE
+  has_left leads;
+BEGIN
+  IF reason IS NULL
+    OR NOT the_lead.is_live
+    OR the_lead.schedule_id IS NULL
+    OR (the_lead.phase <> 'actions' AND reason <> 'opted_out')
+    OR NOT EXISTS (
+      SELECT FROM schedules s
+      WHERE s.company_id = the_lead.company_id
+        AND s.id = the_lead.schedule_id
+        AND reason = ANY (s.exit_on)
+    )
+  THEN
+    RETURN the_lead;
+  END IF;
+  UPDATE leads l
+    SET
+      phase = 'end',
+      position = NULL,
+      exit_reason = reason,
+      callback_at = NULL,
+      scheduled_callback_id = NULL,
+      delay_reason = NULL,
+      tries = 0,
+      claim_id = NULL,
+      is_live = reason <> 'opted_out',
+      schedule_ended_at =
+        CASE WHEN reason = 'opted_out' THEN l.updated_at ELSE l.schedule_ended_at END,
+      next_action_at = CASE WHEN reason <> 'opted_out' THEN l.updated_at END,
+      -- A lead that is stopped stays so.
+      due_at = CASE WHEN reason <> 'opted_out' AND l.due_at IS NOT NULL THEN l.updated_at END,
+      status = CASE
+        WHEN reason <> 'opted_out' AND l.due_at IS NOT NULL AND l.status = 'waiting'
+        THEN 'scheduled'
+        ELSE l.status
+      END
+    WHERE l.company_id = the_lead.company_id AND l.id = the_lead.id
+    RETURNING l.* INTO has_left;
+  UPDATE scheduled_callbacks
+    SET status = 'canceled'
+    WHERE company_id = the_lead.company_id AND lead_id = the_lead.id AND status = 'pending';
+  INSERT INTO lead_logs (company_id, created_at, lead_id, event, message)
+    VALUES (the_lead.company_id, the_lead.updated_at, the_lead.id, 'left_schedule', reason);
+  RETURN has_left;
+END $$;
 
 -- Whether a schedule of the company starts by events of a kind.
 CREATE OR REPLACE FUNCTION has_trigger_for(company bigint, event_kind text) RETURNS boolean
@@ -1101,129 +1042,68 @@ BEGIN
   END IF;
 END $$;
 
--- A lead that a trigger has started is no new one: it begins with the schedules that led to it.
-CREATE OR REPLACE FUNCTION record_new_lead() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF has_trigger_for(NEW.company_id, 'lead_created') THEN
-    INSERT INTO schedule_events (company_id, kind, lead_id)
-    SELECT l.company_id, 'lead_created', l.id
-    FROM leads l
-    WHERE l.company_id = NEW.company_id AND l.id = NEW.id AND l.triggered_by = '{}';
-  END IF;
-  RETURN NULL;
-END $$;
-
-DROP TRIGGER IF EXISTS schedule_event_on_insert ON leads;
-CREATE CONSTRAINT TRIGGER schedule_event_on_insert
-  AFTER INSERT ON leads
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_new_lead();
-
-CREATE OR REPLACE FUNCTION record_call_of_lead() RETURNS trigger LANGUAGE plpgsql AS $$
+-- A call of a lead comes in.
+CREATE OR REPLACE FUNCTION record_call_of_lead(call calls) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO schedule_events (company_id, kind, lead_id, call_id)
-  SELECT l.company_id, 'inbound_call', l.id, NEW.id
+  SELECT l.company_id, 'inbound_call', l.id, call.id
   FROM leads l
   JOIN schedules s ON s.company_id = l.company_id AND s.id = l.schedule_id
-  WHERE l.company_id = NEW.company_id AND l.id = NEW.lead_id AND l.is_live
+  WHERE l.company_id = call.company_id AND l.id = call.lead_id AND l.is_live
     AND 'inbound_call' = ANY (s.exit_on);
-  RETURN NULL;
 END $$;
 
-DROP TRIGGER IF EXISTS schedule_event_on_call ON calls;
-CREATE CONSTRAINT TRIGGER schedule_event_on_call
-  AFTER INSERT ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (NEW.direction = 'inbound' AND NEW.lead_id IS NOT NULL)
-  EXECUTE FUNCTION record_call_of_lead();
-
--- The state at the end of the transaction counts: the call may convert after it has ended.
-CREATE OR REPLACE FUNCTION record_end_of_call() RETURNS trigger LANGUAGE plpgsql AS $$
+-- If the call converts in the same transaction, forget_missing_conversion() follows.
+CREATE OR REPLACE FUNCTION record_end_of_call(call calls) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM record_schedule_event(
-      c.company_id,
-      CASE WHEN c.connected_at IS NULL THEN 'call_missed' ELSE 'call_not_converted' END,
-      c.lead_id, c.id, NULL
-    )
-    FROM calls c
-    WHERE c.company_id = NEW.company_id AND c.id = NEW.id
-      AND NOT c.buyer_converted
-      AND (c.connected_at IS NOT NULL OR c.direction = 'inbound');
-  RETURN NULL;
+  IF NOT call.buyer_converted
+    AND (call.connected_at IS NOT NULL OR call.direction = 'inbound')
+  THEN
+    PERFORM record_schedule_event(
+      call.company_id,
+      CASE WHEN call.connected_at IS NULL THEN 'call_missed' ELSE 'call_not_converted' END,
+      call.lead_id, call.id, NULL
+    );
+  END IF;
 END $$;
-
-DROP TRIGGER IF EXISTS schedule_event_on_insert ON calls;
-CREATE CONSTRAINT TRIGGER schedule_event_on_insert
-  AFTER INSERT ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (NEW.ended_at IS NOT NULL)
-  EXECUTE FUNCTION record_end_of_call();
-
-DROP TRIGGER IF EXISTS schedule_event_on_end ON calls;
-CREATE CONSTRAINT TRIGGER schedule_event_on_end
-  AFTER UPDATE OF ended_at ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL)
-  EXECUTE FUNCTION record_end_of_call();
-
-CREATE OR REPLACE FUNCTION record_converted_call() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM record_schedule_event(NEW.company_id, 'call_converted', NEW.lead_id, NEW.id, NULL);
-  RETURN NULL;
-END $$;
-
-DROP TRIGGER IF EXISTS schedule_event_on_conversion ON calls;
-CREATE CONSTRAINT TRIGGER schedule_event_on_conversion
-  AFTER UPDATE OF buyer_converted ON calls
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (NEW.buyer_converted AND NOT OLD.buyer_converted)
-  EXECUTE FUNCTION record_converted_call();
 
 -- Agents ---------------------------------------------------------------------------------------
 
--- An agent goes online or offline when its old and its new status differ in is_online.
-CREATE OR REPLACE FUNCTION record_agent_event() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Records that an agent goes online or offline: its old and its new status differ in is_online.
+-- Every statement that writes the status or the deletion of an agent calls it with the row as it
+-- was, which is null for a new agent.
+CREATE OR REPLACE FUNCTION record_agent_change(was agents, is_now agents) RETURNS void
+LANGUAGE plpgsql AS $$
 DECLARE
-  was_online CONSTANT boolean :=
-    OLD.id IS NOT NULL
-    AND OLD.deleted_at IS NULL
+  was_online boolean;
+  status record;
+BEGIN
+  IF NOT has_webhook_for(is_now.company_id, ARRAY['agent_online', 'agent_offline']) THEN
+    RETURN;
+  END IF;
+  was_online :=
+    was.id IS NOT NULL
+    AND was.deleted_at IS NULL
     AND (
       SELECT s.is_online
       FROM agent_statuses s
-      WHERE s.company_id = OLD.company_id AND s.id = OLD.agent_status_id
+      WHERE s.company_id = was.company_id AND s.id = was.agent_status_id
     );
-  status record;
-BEGIN
   SELECT s.key, s.is_online INTO status
     FROM agent_statuses s
-    WHERE s.company_id = NEW.company_id AND s.id = NEW.agent_status_id;
-  IF (status.is_online AND NEW.deleted_at IS NULL) IS DISTINCT FROM was_online THEN
+    WHERE s.company_id = is_now.company_id AND s.id = is_now.agent_status_id;
+  IF (status.is_online AND is_now.deleted_at IS NULL) IS DISTINCT FROM was_online THEN
     PERFORM record_webhook_event(
-      NEW.company_id,
+      is_now.company_id,
       CASE WHEN was_online THEN 'agent_offline' ELSE 'agent_online' END,
-      NEW.id,
+      is_now.id,
       jsonb_build_object(
         'agent',
-        jsonb_build_object('id', NEW.id, 'user_id', NEW.user_id, 'status', status.key)
+        jsonb_build_object('id', is_now.id, 'user_id', is_now.user_id, 'status', status.key)
       )
     );
   END IF;
-  RETURN NULL;
 END $$;
-
-DROP TRIGGER IF EXISTS webhook_event_on_insert ON agents;
-CREATE CONSTRAINT TRIGGER webhook_event_on_insert
-  AFTER INSERT ON agents
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_agent_event();
-
-DROP TRIGGER IF EXISTS webhook_event_on_update ON agents;
-CREATE CONSTRAINT TRIGGER webhook_event_on_update
-  AFTER UPDATE OF agent_status_id, deleted_at ON agents
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (
-    OLD.agent_status_id <> NEW.agent_status_id
-    OR OLD.deleted_at IS DISTINCT FROM NEW.deleted_at
-  )
-  EXECUTE FUNCTION record_agent_event();
 
 -- ---------------------------------------------------------------------------------------------
 -- Value lists: the list that a filter names

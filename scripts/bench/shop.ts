@@ -106,7 +106,7 @@ export async function fillLeads(
   const { schedule_id, first, count, due_at, lead_priority = 'NULL' } = filling;
   await query(
     url,
-    `INSERT INTO leads (company_id, uuid, user_updated_at, caller_number, email, zones, offer_id,
+    `WITH made AS (INSERT INTO leads (company_id, uuid, user_updated_at, caller_number, email, zones, offer_id,
       schedule_id, status, data, remote_ip, first_queued_at, entered_at, next_action_at, due_at,
       lead_priority)
      SELECT $1, uuidv7(), now(), ${NUMBER('k')}, 'ann.' || n || '@example.com',
@@ -117,7 +117,13 @@ export async function fillLeads(
          'vehicle_year', (1990 + n % 35)::text, 'source', 'page-' || n % 100),
        '127.0.0.1', now(), now(), due_at, due_at, ${lead_priority}
      FROM (SELECT n, n * 2654435761 % ${NUMBERS} AS k, ${due_at} AS due_at FROM
-       generate_series($4::bigint, $4::bigint + $5::bigint - 1) n) x`,
+       generate_series($4::bigint, $4::bigint + $5::bigint - 1) n) x
+     RETURNING company_id, due_at, callback_at, next_action_at)
+     INSERT INTO next_action_counts (company_id, hour, n)
+     SELECT company_id, next_action_hour(due_at, callback_at, next_action_at), count(*)
+     FROM made
+     WHERE next_action_hour(due_at, callback_at, next_action_at) IS NOT NULL
+     GROUP BY 1, 2`,
     [company_id, offer_id, schedule_id, first, count],
   );
   await query(

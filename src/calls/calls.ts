@@ -32,7 +32,7 @@ const orders: Record<string, SortKey> = {
   status: { sql: 't.status', type: 'text' },
 };
 
-/** A condition that a trigger counts the calls of, and the opposite of it. */
+/** A condition whose calls count_call_kinds() of the database counts, and its opposite. */
 const counted = (kind: string, holds: string, opposite: string) => {
   const n = cachedCount(`calls/${kind}`);
   return {

@@ -2,6 +2,7 @@ import { notVisible } from './access-scope';
 import { LOCK_BUYERS_BY_USER_ID } from './queries/attachments';
 import { resolveReferences, unknownReferences } from './records';
 import { isRemoval, type Reference, type Table } from './references';
+import { recordWriteOf } from './routing-changes';
 import type { Db } from './tenant';
 
 // Tables of pairs (company, record, other record): the buyers of a group, the lists of an offer and
@@ -69,6 +70,7 @@ export async function changeBuyers(
   if (members) await detachOthers(db, pairs, members);
   await attach(db, pairs, [...(members ?? []), ...added]);
   if (removed.length > 0) {
+    recordWriteOf(db, table);
     await db.query({
       text: `DELETE FROM ${table}
         WHERE company_id = $1 AND ${column} = $2 AND buyer_id = ANY($3::bigint[])`,
@@ -107,6 +109,7 @@ export async function suppressionsOf(
 /** Removes a buyer from all groups, offers, lists and agents. */
 export async function detachBuyer(db: Db, buyer_id: bigint): Promise<void> {
   for (const table of Object.keys(OWNERS)) {
+    recordWriteOf(db, table);
     await db.query({
       text: `DELETE FROM ${table} WHERE company_id = $1 AND buyer_id = $2`,
       values: [db.company_id, buyer_id],
@@ -130,6 +133,7 @@ async function attach(
   ids: readonly bigint[],
 ): Promise<void> {
   if (ids.length === 0) return;
+  recordWriteOf(db, table);
   await db.query({
     text: `INSERT INTO ${table} (company_id, ${column}, ${other})
       SELECT $1, $2, other FROM unnest($3::bigint[]) AS other
@@ -141,6 +145,7 @@ async function attach(
 /** Detaches all but `ids`. What a limited caller cannot see stays attached. */
 async function detachOthers(db: Db, pairs: Pairs, ids: readonly bigint[]): Promise<void> {
   const { table, column, id, other } = pairs;
+  recordWriteOf(db, table);
   await db.query({
     text: `DELETE FROM ${table}
       WHERE company_id = $1 AND ${column} = $2 AND ${other} <> ALL($3::bigint[])`,

@@ -37,7 +37,7 @@ export interface Projection<
    */
   everlasting?: true | 'counted';
   /**
-   * Set where a trigger records what later writes of a row change that a filter can see, so that
+   * Set where it is recorded what later writes of a row change that a filter can see, so that
    * counts of most rows can be remembered (db/settled-counts.ts). All filters are about the row
    * alone.
    */

@@ -13,7 +13,12 @@ const ONE_COLUMN: Record<'id' | 'uuid' | 'user_buyer_id', string> = {
 
 /** The row to read, as it stands in FROM with the alias t. */
 function rowSql(table: string, source: RecordSource): string {
-  if (source === 'unsaved') return `jsonb_populate_record(NULL::${table}, {row}::jsonb) t`;
+  if (source === 'unsaved')
+    return `(
+  SELECT t.*
+  FROM jsonb_populate_record(NULL::${table}, {row}::jsonb) t
+  WHERE t.company_id = {company_id}
+) t`;
   const condition =
     source === 'deleted' ? ONE_COLUMN.id : `${ONE_COLUMN[source]} AND t.deleted_at IS NULL`;
   return `(SELECT t.* FROM ${table} t WHERE t.company_id = {company_id} AND ${condition}) t`;

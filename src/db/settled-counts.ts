@@ -3,8 +3,8 @@ import { SERVER_RUN } from './server-run';
 
 // Exact counts of filtered rows that do not read all of these rows each time. Ids are divided into
 // chunks. A row is settled some minutes after its creation: whatever writes a settled row in a way
-// that a filter can see records the chunk of the row, with its transaction, in `call_changes` (a
-// trigger, prisma/functions.sql). So a count of a chunk that a process has made stays right until
+// that a filter can see records the chunk of the row, with its transaction, in `call_changes`
+// (record_settled_call() of prisma/functions.sql). So a count of a chunk that a process has made stays right until
 //
 // - a transaction that was not visible to that count has recorded the chunk,
 // - a row of the chunk appears that was created after the time before which all had settled: its
@@ -18,15 +18,15 @@ import { SERVER_RUN } from './server-run';
 // costs nothing of this.
 //
 // A count that is asked for again is saved, so that a process that starts later need not begin from
-// nothing (db/saved-counts.ts). Whoever writes calls without their triggers must stop the
+// nothing (db/saved-counts.ts). Whoever writes calls without recording it must stop the
 // processes, and empty `saved_counts`.
 
 export const CHUNK = 8192;
 /** A count is saved again after it has settled that many chunks more. */
 const SAVED_EVERY = 16;
 /**
- * Younger rows may change without being recorded. The trigger records changes of rows older than
- * ten minutes; the other twenty are a margin for long transactions and for clocks that differ.
+ * Younger rows may change without being recorded. Changes are recorded of rows older than ten
+ * minutes; the other twenty are a margin for long transactions and for clocks that differ.
  */
 const SETTLED_AFTER = '30 minutes';
 /**

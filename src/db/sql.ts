@@ -42,6 +42,11 @@ export interface StatementOptions {
   search?: boolean;
   /** Expressions that can be null. Of columns of a table the generator knows it. */
   nullable?: readonly string[];
+  /**
+   * Whether it records events with the rows that they are about: in a transaction, these are
+   * completed at its end (db/complete-events.ts).
+   */
+  records?: boolean;
   /** Run before the statement is checked: makes the temporary tables that it uses. */
   needs?: SqlText;
 }

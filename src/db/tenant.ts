@@ -1,5 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import type { AccessScope } from './access-scope';
+import { BeforeCommit } from './before-commit';
+import { completingEvents } from './complete-events';
 import type { Database } from './client';
 import type { Directory, KeyKind } from './directory';
 import { OPEN_LANES, requestLanes, type Lane, type Lanes, type Purpose } from './lanes';
@@ -9,6 +11,7 @@ import {
   type TenantClient,
   type TransactionOptions,
 } from './prisma-client';
+import { recordingWrites } from './recorded-models';
 import { sqlOn, tenantSql, type TenantSql } from './sql';
 import { queryOn, type BoundStatement, type Query } from './statement';
 import { inTransaction, retryOnDeadlock } from './transaction';
@@ -57,9 +60,16 @@ export interface Db extends RequestContext {
    * The same without Prisma, for work that consists of statements alone: its connections plan every
    * prepared statement once.
    */
-  statements<T>(work: (db: Statements) => Promise<T>): Promise<T>;
+  statements<T>(work: (db: TransactionStatements) => Promise<T>): Promise<T>;
   /** Runs the work after the commit of the open transaction; at once outside of one. */
   afterCommit(work: () => void): void;
+  /**
+   * Runs the work at the end of the open transaction, before its commit: for what depends on the
+   * state at the end, and for rows that many transactions write, which are locked last. Once for
+   * each key, with the work that was given first; in the order of the keys. Throws outside of a
+   * transaction.
+   */
+  beforeCommit(key: string, work: (db: Statements) => Promise<void>): void;
   /** What names the company in the whole installation (db/directory.ts). */
   readonly keys: Keys;
   /** Present where the caller takes older data (http/stale-reads.ts): `query` and `sql` only read. */
@@ -89,6 +99,9 @@ export interface StaleRead {
 
 /** A company's part of the database, without Prisma. */
 export type Statements = Pick<Db, 'company_id' | 'key' | 'query' | 'sql'>;
+
+/** The same, in a transaction of ours. */
+export type TransactionStatements = Statements & Pick<Db, 'beforeCommit'>;
 
 export interface TenantDatabases {
   /** For work of our own, which takes connections as they are free. */
@@ -151,18 +164,21 @@ function tenantDb({ database, directory }: Place, company_id: bigint, lanes: Lan
   const tenant = { company_id, key: keyOf(database.url, company_id), keys, streams, bulk };
   return {
     ...tenant,
-    prisma,
+    prisma: recordingWrites(prisma, { beforeCommit: refuse }),
     sql: tenantSql(sqlOn(own), company_id),
     query: queryOn(() => own),
     batched: { sql: tenantSql(sqlOn(batched), company_id), query: queryOn(() => batched) },
     afterCommit: (work) => work(),
+    beforeCommit: refuse,
     transaction: async (work, options) => {
       const run = async () => {
         const after_commit: (() => void)[] = [];
         const result = await prismaTransaction(
           prisma,
-          (tx, connection) =>
-            work(transactionDb({ ...tenant, prisma: tx, connection, after_commit })),
+          (tx, connection) => {
+            const parts = { ...tenant, prisma: tx, connection, after_commit };
+            return withBeforeCommit((before) => work(transactionDb(parts, before)));
+          },
           options,
         );
         return { result, after_commit };
@@ -174,11 +190,40 @@ function tenantDb({ database, directory }: Place, company_id: bigint, lanes: Lan
     statements: (work) => {
       const run = () =>
         inTransaction(database[lanes.statements], (client) =>
-          work(onConnection(tenant, () => client)),
+          withBeforeCommit((before) => work(statementsIn(tenant, client, before))),
         );
       return lanes.transaction(lanes.statements, () => retryOnDeadlock(run));
     },
   };
+}
+
+/** What is recorded of a write must be committed with it. */
+const refuse: Db['beforeCommit'] = (key) => {
+  throw new Error(`${key} is written outside of a transaction`);
+};
+
+/** Runs the work of a transaction, and then what it leaves for the end. */
+async function withBeforeCommit<T>(work: (before: BeforeCommit) => Promise<T>): Promise<T> {
+  const before = new BeforeCommit();
+  const result = await work(before);
+  await before.run();
+  return result;
+}
+
+const adderOn =
+  (before: BeforeCommit, db: Statements): Db['beforeCommit'] =>
+  (key, work) =>
+    before.add(key, () => work(db));
+
+/** One company's part of the database, without Prisma, in an open transaction. */
+function statementsIn(
+  tenant: Pick<Db, 'company_id' | 'key'>,
+  client: PoolClient,
+  before: BeforeCommit,
+): TransactionStatements {
+  const statements = onConnection(tenant, () => client);
+  const db = completingEvents(statements, before);
+  return { ...db, beforeCommit: adderOn(before, db) };
 }
 
 interface OpenTransaction extends Pick<
@@ -190,10 +235,17 @@ interface OpenTransaction extends Pick<
 }
 
 /** One company's part of the database, in an open transaction. */
-function transactionDb({ connection, after_commit, ...tenant }: OpenTransaction): Db {
+function transactionDb(
+  { connection, after_commit, ...tenant }: OpenTransaction,
+  before: BeforeCommit,
+): Db {
+  const statements = completingEvents(onConnection(tenant, connection), before);
+  const beforeCommit = adderOn(before, statements);
   const db: Db = {
     ...tenant,
-    ...onConnection(tenant, connection),
+    ...statements,
+    prisma: recordingWrites(tenant.prisma, { beforeCommit }),
+    beforeCommit,
     afterCommit: (work) => void after_commit.push(work),
     transaction: (work) => work(db),
     statements: (work) => work(db),

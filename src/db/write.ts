@@ -1,5 +1,8 @@
 import type { Projection, Selection } from './projection';
 import { cached, recordSql, selectionKey } from './projection-sql';
+import { countRoutingChanges } from './queries/routing-changes';
+import { ROUTING_TABLES } from './routing-changes';
+import { SqlText } from './sql';
 import { template, type Template } from './statement';
 import { changedSql, insertEntry, newSql, touchedFields } from './write-log';
 
@@ -169,9 +172,21 @@ function endOf(projection: Projection, shape: WriteShape): Cte[] {
   const counted = [...(key ? [] : [projection.plural]), ...(compared ? ['change_logs'] : [])];
   return [
     answer,
+    ...routingChanged(projection, shape),
     ...logged,
     ...(counted.length > 0 ? [['counted AS', countSql(counted)] satisfies Cte] : []),
   ];
+}
+
+/**
+ * Counts a change of what calls are routed by. Of writes that nothing reads PostgreSQL runs the
+ * first one last: transactions, too, lock this row after those of the counts.
+ */
+function routingChanged({ plural }: Projection, { parts = [] }: WriteShape): Cte[] {
+  const tables = [plural, ...parts.map(({ table }) => table)];
+  return tables.some((table) => ROUTING_TABLES.has(table))
+    ? [['changed AS', countRoutingChanges(new SqlText('written')).text]]
+    : [];
 }
 
 const countSql = (resources: readonly string[]): string =>

@@ -13,12 +13,24 @@ export interface SqlTypes {
   };
   'agents.change_status': {
     params: {
-      agent_status_id: number | string | bigint | null;
-      now: Date | string | null;
       company_id: number | string | bigint | null;
       agent_id: number | string | bigint | null;
+      agent_status_id: number | string | bigint | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      recorded: string;
+    };
+  };
+  'agents.delete_agent': {
+    params: {
+      company_id: number | string | bigint | null;
+      agent_id: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      recorded: string;
+    };
   };
   'agents.delete_recipients': {
     params: {
@@ -134,7 +146,9 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       agent_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      recorded: string;
+    };
   };
   'background.files_in_use': {
     params: {
@@ -449,33 +463,39 @@ export interface SqlTypes {
   };
   'calls.add_payout': {
     params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
       amount: number | string | null;
       converts: boolean | null;
       now: Date | string | null;
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
       buyer_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'calls.add_revenue': {
     params: {
-      amount: number | string | null;
-      now: Date | string | null;
       company_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
+      amount: number | string | null;
+      now: Date | string | null;
       buyer_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'calls.add_tokens': {
     params: {
-      tokens: string | object | null;
-      now: Date | string | null;
       company_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
+      tokens: string | object | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'calls.await_placing': {
     params: {
@@ -595,7 +615,9 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       uuid: string | null;
     };
-    row: object;
+    row: {
+      record_deleted_call: boolean;
+    };
   };
   'calls.describe': {
     params: {
@@ -606,6 +628,7 @@ export interface SqlTypes {
     };
     row: {
       id: string;
+      is_recorded: boolean;
     };
   };
   'calls.end_cost_look': {
@@ -617,17 +640,19 @@ export interface SqlTypes {
   };
   'calls.end_outbound': {
     params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
       status: string | null;
       now: Date | string | null;
       hangup_cause: string | null;
       fallback: string | null;
       abandoned: boolean | null;
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
       event: string | null;
       message: string | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'calls.find_attempt_of_leg': {
     params: {
@@ -1273,13 +1298,15 @@ export interface SqlTypes {
   };
   'calls.record_answer': {
     params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
       call_sid: string | null;
       answered_by: string | null;
       now: Date | string | null;
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'calls.record_conversion': {
     params: {
@@ -1330,14 +1357,16 @@ export interface SqlTypes {
   };
   'calls.record_outbound_status': {
     params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
       carrier_call_id: string | null;
       duration: number | string | bigint | null;
       status: string | null;
       now: Date | string | null;
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'calls.record_progress': {
     params: {
@@ -1346,6 +1375,7 @@ export interface SqlTypes {
       open_groups: readonly (number | string | bigint)[] | string | null;
       company_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
+      version: string | null;
       status: string | null;
       now: Date | string | null;
       buyer_id: number | string | bigint | null;
@@ -1355,7 +1385,6 @@ export interface SqlTypes {
       answered_duration: number | string | bigint | null;
       hangup_cause: string | null;
       recording_url: string | null;
-      version: string | null;
       attempts: string | object | null;
       lease_until: Date | string | null;
       events: string | object | null;
@@ -1366,6 +1395,8 @@ export interface SqlTypes {
   };
   'calls.record_round': {
     params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
       status: string | null;
       fallback: string | null;
       hangup_cause: string | null;
@@ -1375,8 +1406,6 @@ export interface SqlTypes {
       now: Date | string | null;
       buyer_id: number | string | bigint | null;
       connect_to: string | null;
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
       dials_as_one: boolean | null;
       longest: number | string | bigint | null;
       lease_until: Date | string | null;
@@ -1435,14 +1464,16 @@ export interface SqlTypes {
   };
   'calls.return_conversions': {
     params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
       now: Date | string | null;
       reason: string | null;
-      company_id: number | string | bigint | null;
       conversion_ids: readonly (number | string | bigint)[] | string | null;
       revenue: number | string | null;
-      call_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'calls.return_payout': {
     params: {
@@ -1451,7 +1482,9 @@ export interface SqlTypes {
       payout: number | string | null;
       now: Date | string | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'calls.return_usage': {
     params: {
@@ -1474,21 +1507,25 @@ export interface SqlTypes {
   };
   'calls.save_provider_cost': {
     params: {
-      cost: number | string | null;
-      now: Date | string | null;
       company_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
+      cost: number | string | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'calls.save_recording': {
     params: {
-      recording_url: string | null;
-      now: Date | string | null;
       company_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
+      recording_url: string | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'calls.set_leg': {
     params: {
@@ -1516,7 +1553,9 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      n: string;
+    };
   };
   'cells.claim_key': {
     params: {
@@ -1769,6 +1808,14 @@ export interface SqlTypes {
       number: string;
     };
   };
+  'db.complete_events': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      complete_events: string;
+    };
+  };
   'db.delete_expired_rate_limits': {
     params: object;
     row: object;
@@ -1875,6 +1922,12 @@ export interface SqlTypes {
     row: {
       ok: number;
     };
+  };
+  'db.record_routing_change': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: object;
   };
   'db.replayed': {
     params: object;
@@ -2284,10 +2337,12 @@ export interface SqlTypes {
   };
   'leads.apply_calls': {
     params: {
-      now: Date | string | null;
       leads: string | object | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      n: string;
+    };
   };
   'leads.block_contacts': {
     params: {
@@ -2297,6 +2352,18 @@ export interface SqlTypes {
     };
     row: {
       caller_number: string;
+    };
+  };
+  'leads.change_lead': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      only_live: boolean | null;
+      changes: string | object | null;
+    };
+    row: {
+      id: string;
+      recorded: boolean;
     };
   };
   'leads.delete_leads': {
@@ -2326,12 +2393,14 @@ export interface SqlTypes {
   };
   'leads.end_leads': {
     params: {
-      now: Date | string | null;
       company_ids: readonly (number | string | bigint)[] | string | null;
       ids: readonly (number | string | bigint)[] | string | null;
       statuses: readonly (string)[] | string | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      n: string;
+    };
   };
   'leads.expire_leads': {
     params: {
@@ -2499,12 +2568,14 @@ export interface SqlTypes {
   };
   'leads.move_leads': {
     params: {
-      now: Date | string | null;
       company_ids: readonly (number | string | bigint)[] | string | null;
       ids: readonly (number | string | bigint)[] | string | null;
       schedule_ids: readonly (number | string | bigint)[] | string | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      n: string;
+    };
   };
   'leads.opt_contacts_in': {
     params: {
@@ -2535,32 +2606,58 @@ export interface SqlTypes {
   };
   'leads.record_call_of_lead': {
     params: {
-      now: Date | string | null;
       company_id: number | string | bigint | null;
       lead_id: number | string | bigint | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      recorded: boolean;
+    };
   };
   'leads.record_call_status': {
     params: {
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
       connected_call_id: number | string | bigint | null;
       status: string | null;
       now: Date | string | null;
-      company_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      recorded: boolean;
+    };
+  };
+  'leads.record_opt_outs': {
+    params: {
+      company_id: number | string | bigint | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      n: string;
+    };
   };
   'leads.record_placed_call': {
     params: {
+      company_id: number | string | bigint | null;
+      lead_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
       call_status: string | null;
       number_id: number | string | bigint | null;
       now: Date | string | null;
-      company_id: number | string | bigint | null;
-      lead_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      recorded: boolean;
+    };
+  };
+  'leads.record_restricted_opt_out': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+    };
+    row: {
+      recorded: boolean;
+    };
   };
   'leads.remove_owner_leads': {
     params: {
@@ -2577,24 +2674,28 @@ export interface SqlTypes {
   'leads.restrict_at_offer': {
     params: {
       company_id: number | string | bigint | null;
-      now: Date | string | null;
-      caller_number: number | string | bigint | null;
       offer_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      now: Date | string | null;
       blocked: boolean | null;
       opt_out: boolean | null;
     };
-    row: object;
+    row: {
+      opts_out: boolean;
+    };
   };
   'leads.restrict_in_schedule': {
     params: {
       company_id: number | string | bigint | null;
-      now: Date | string | null;
-      caller_number: number | string | bigint | null;
       schedule_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      now: Date | string | null;
       blocked: boolean | null;
       opt_out: boolean | null;
     };
-    row: object;
+    row: {
+      opts_out: boolean;
+    };
   };
   'leads.resume_leads': {
     params: {
@@ -2621,18 +2722,12 @@ export interface SqlTypes {
   };
   'leads.save_leads': {
     params: {
-      now: Date | string | null;
       leads: string | object | null;
+      now: Date | string | null;
     };
-    row: object;
-  };
-  'leads.set_triggered_by': {
-    params: {
-      triggered_by: readonly (number | string | bigint)[] | string | null;
-      company_id: number | string | bigint | null;
-      id: number | string | bigint | null;
+    row: {
+      n: string;
     };
-    row: object;
   };
   'leads.stop_leads': {
     params: {
@@ -2695,9 +2790,6 @@ export interface SqlTypes {
   };
   'leads.update_calls': {
     params: {
-      removed: readonly (string)[] | string | null;
-      data: string | object | null;
-      now: Date | string | null;
       company_id: number | string | bigint | null;
       caller_number: number | string | bigint | null;
       schedule_id: number | string | bigint | null;
@@ -2705,8 +2797,13 @@ export interface SqlTypes {
       lead_id: number | string | bigint | null;
       all: boolean | null;
       since: Date | string | null;
+      removed: readonly (string)[] | string | null;
+      data: string | object | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'leads.update_other_leads': {
     params: {
@@ -2739,11 +2836,12 @@ export interface SqlTypes {
       next_action_at: Date | string | null;
       now: Date | string | null;
       rows: string | object | null;
+      triggered_by: readonly (number | string | bigint)[] | string | null;
       removed: readonly (string)[] | string | null;
       restart: boolean | null;
     };
     row: {
-      id: string | null;
+      id: string;
     };
   };
   'leads.write_schedule_leads': {
@@ -2755,11 +2853,12 @@ export interface SqlTypes {
       next_action_at: Date | string | null;
       now: Date | string | null;
       rows: string | object | null;
+      triggered_by: readonly (number | string | bigint)[] | string | null;
       removed: readonly (string)[] | string | null;
       restart: boolean | null;
     };
     row: {
-      id: string | null;
+      id: string;
     };
   };
   'numbers.assign_dial_number': {
@@ -2769,7 +2868,9 @@ export interface SqlTypes {
       number_id: number | string | bigint | null;
       lead_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      recorded: boolean;
+    };
   };
   'numbers.assign_sms_number': {
     params: {
@@ -2778,7 +2879,9 @@ export interface SqlTypes {
       number_id: number | string | bigint | null;
       lead_id: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      recorded: boolean;
+    };
   };
   'numbers.called_number': {
     params: {
@@ -2925,10 +3028,12 @@ export interface SqlTypes {
   };
   'outreach.abandon_calls': {
     params: {
-      now: Date | string | null;
       leads: string | object | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      is_recorded: boolean;
+    };
   };
   'outreach.abandon_emails': {
     params: {
@@ -3438,12 +3543,13 @@ export interface SqlTypes {
   };
   'outreach.record_calls': {
     params: {
-      now: Date | string | null;
       rows: string | object | null;
+      now: Date | string | null;
     };
     row: {
       id: string;
       uuid: string;
+      is_recorded: boolean;
     };
   };
   'outreach.record_emails': {
@@ -3458,11 +3564,13 @@ export interface SqlTypes {
   };
   'outreach.record_reply': {
     params: {
-      now: Date | string | null;
       company_id: number | string | bigint | null;
       lead_id: number | string | bigint | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      recorded: boolean;
+    };
   };
   'outreach.record_text_event': {
     params: {
@@ -3495,19 +3603,20 @@ export interface SqlTypes {
   };
   'outreach.update_call': {
     params: {
-      status: string | null;
-      carrier_call_id: string | null;
       duration: number | string | bigint | null;
-      now: Date | string | null;
-      is_answered: boolean | null;
       is_over: boolean | null;
+      now: Date | string | null;
       company_id: number | string | bigint | null;
       key: string | null;
+      status: string | null;
+      carrier_call_id: string | null;
+      is_answered: boolean | null;
     };
     row: {
       id: string;
       lead_id: string | null;
       schedule_action_id: string | null;
+      is_recorded: boolean;
     };
   };
   'outreach.update_message': {

@@ -7,6 +7,7 @@ import {
   LOCK_CONTACTS,
   OPT_CONTACTS_IN,
   OPT_CONTACTS_OUT,
+  RECORD_OPT_OUTS,
   RESUME_LEADS,
   STOP_LEADS,
   UNBLOCK_CONTACTS,
@@ -52,6 +53,8 @@ export async function changeContacts(
   const lift = LIFTS[change];
   const lifted = lift ? await sql(lift, { numbers: sorted, now }) : [];
   await sql(leads, { numbers: sorted, status, event, message, now });
+  if (change === 'opt_out' && changed.length > 0)
+    await sql(RECORD_OPT_OUTS, { numbers: changed.map(({ caller_number }) => caller_number) });
   return new Set([...changed, ...lifted].map(({ caller_number }) => caller_number)).size;
 }
 

@@ -11,13 +11,6 @@ export function rejectTooLarge(error: unknown): never {
   throw error;
 }
 
-/** Whether the constraint of the column was violated; Prisma wraps the error of the driver. */
-function isDataTooLarge(error: unknown): boolean {
-  const { message, meta } = error as {
-    message?: string;
-    meta?: { driverAdapterError?: { cause?: { originalMessage?: string } } };
-  };
-  return [message, meta?.driverAdapterError?.cause?.originalMessage].some((text) =>
-    text?.includes('"leads_data_check"'),
-  );
-}
+/** Whether the constraint of the column was violated. */
+const isDataTooLarge = (error: unknown): boolean =>
+  (error as { message?: string }).message?.includes('"leads_data_check"') ?? false;

@@ -1,6 +1,7 @@
 import type { Db } from '../db/tenant';
 import { changedAt, deletedAt } from '../db/timestamps';
 import { HttpProblem } from '../errors';
+import { changeLead } from './change-lead';
 import { END_CALLBACKS } from './queries/callbacks';
 import { LOCK_LEAD } from './queries/leads';
 import { writeLogs } from './write-logs';
@@ -13,19 +14,14 @@ const ENDED = { is_live: false, due_at: null, claim_id: null };
 
 /** Takes a lead out of its schedule or offer. A lead that has ended stays as it is. */
 export async function removeLead(db: Db, id: bigint, now: Date): Promise<void> {
-  const { count } = await db.prisma.lead.updateMany({
-    where: { id, is_live: true },
-    data: { ...ENDED, status: 'disabled', schedule_ended_at: now, ...changedAt(now) },
-  });
-  if (count > 0) await finish(db, id, 'removed', now);
+  const change = { ...ENDED, status: 'disabled', schedule_ended_at: now, ...changedAt(now) };
+  const is_removed = await changeLead(db, id, change, { only_live: true });
+  if (is_removed) await finish(db, id, 'removed', now);
 }
 
 /** Deletes a lead whose row is locked. */
 export async function deleteLead(db: Db, id: bigint, now: Date): Promise<void> {
-  await db.prisma.lead.update({
-    where: { company_id_id: { company_id: db.company_id, id } },
-    data: { ...ENDED, ...deletedAt(now) },
-  });
+  await changeLead(db, id, { ...ENDED, ...deletedAt(now) });
   await finish(db, id, 'deleted', now);
 }
 
@@ -48,20 +44,17 @@ export async function moveToEnd(db: Db, id: bigint, now: Date): Promise<void> {
       'belongs to a lead that has ended its schedule',
     );
   const is_stopped = lead.due_at === null;
-  await db.prisma.lead.update({
-    where: { company_id_id: { company_id: db.company_id, id } },
-    data: {
-      phase: 'end',
-      position: null,
-      exit_reason: 'completed',
-      callback_at: null,
-      scheduled_callback_id: null,
-      next_action_at: now,
-      claim_id: null,
-      tries: 0,
-      ...(!is_stopped && { status: 'scheduled', due_at: now }),
-      ...changedAt(now),
-    },
+  await changeLead(db, id, {
+    phase: 'end',
+    position: null,
+    exit_reason: 'completed',
+    callback_at: null,
+    scheduled_callback_id: null,
+    next_action_at: now,
+    claim_id: null,
+    tries: 0,
+    ...(!is_stopped && { status: 'scheduled', due_at: now }),
+    ...changedAt(now),
   });
   await finish(db, id, 'moved_to_end', now);
 }

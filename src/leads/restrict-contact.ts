@@ -3,6 +3,7 @@ import { lockContacts } from './change-contacts';
 import type { Owner } from './lead-owner';
 import {
   FIND_OFFER_OF_SCHEDULE,
+  RECORD_RESTRICTED_OPT_OUT,
   RESTRICT_AT_OFFER,
   RESTRICT_IN_SCHEDULE,
   STOP_RESTRICTED_LEADS,
@@ -37,8 +38,10 @@ export async function restrictContact(
   await lockContacts(sql, [number], now);
   const at = await placeOf(sql, change, owner);
   const row = { caller_number: number, blocked: change === 'block', opt_out: change === 'opt_out' };
-  if (at.offer_id !== null) await sql(RESTRICT_AT_OFFER, { ...row, offer_id: at.offer_id, now });
-  else await sql(RESTRICT_IN_SCHEDULE, { ...row, schedule_id: at.schedule_id, now });
+  const [restricted] =
+    at.offer_id !== null
+      ? await sql(RESTRICT_AT_OFFER, { ...row, offer_id: at.offer_id, now })
+      : await sql(RESTRICT_IN_SCHEDULE, { ...row, schedule_id: at.schedule_id, now });
   await sql(STOP_RESTRICTED_LEADS, {
     ...at,
     ...CHANGES[change],
@@ -47,6 +50,7 @@ export async function restrictContact(
     details: JSON.stringify({ ip }),
     now,
   });
+  if (restricted?.opts_out) await sql(RECORD_RESTRICTED_OPT_OUT, { ...at, caller_number: number });
 }
 
 type Place = Restriction['owner'];

@@ -14,7 +14,6 @@ import {
   FIND_TRIGGERED_SCHEDULES,
   POSTPONE_SCHEDULE_EVENT,
   RECORD_CALL_OF_LEAD,
-  SET_TRIGGERED_BY,
   TAKE_SCHEDULE_EVENT,
 } from './queries/schedule-events';
 import { zipOf } from './read-submission';
@@ -120,19 +119,24 @@ async function begin(
   schedule: Schedule,
   { event, chain, now }: { event: Event; chain: readonly string[]; now: Date },
 ): Promise<void> {
-  const submission = submissionOf(schedule, event, now);
+  const submission = {
+    ...submissionOf(schedule, event, now),
+    // Also says that it is no new lead.
+    triggered_by: [...chain, schedule.id],
+  };
   const { schedule_id, caller_number } = submission;
   // Where the number is in the schedule already, it goes on as it is.
   const [live] = await tx.sql(LOCK_LIVE_LEAD, { offer_id: null, schedule_id, caller_number });
   if (live) return;
   const form = { grid: false, external: false, by_token: false };
-  const lead = await upsertLead(tx, submission, form);
-  if (!lead?.created) return;
-  // Also says that it is no new lead, by the end of the transaction.
-  await tx.sql(SET_TRIGGERED_BY, { id: lead.id, triggered_by: [...chain, schedule.id] });
+  await upsertLead(tx, submission, form);
 }
 
-function submissionOf(schedule: Schedule, event: Event, now: Date): Submission {
+function submissionOf(
+  schedule: Schedule,
+  event: Event,
+  now: Date,
+): Omit<Submission, 'triggered_by'> {
   const { data, email, sub_id, traffic_source_id, kind } = event;
   const caller_number = Number(event.caller_number);
   const offer_id = schedule.offer_id ?? event.offer_id;

@@ -113,6 +113,7 @@ async function submissionOf(
     callback_at: callbackOf(fields, now),
     restart: fields.restart_schedule ?? false,
     update_only: fields.update_only ?? false,
+    triggered_by: [],
     sender: { ip, credentials, ...(warnings.length > 0 && { warnings }) },
     note: noteOf(warnings),
   };

@@ -8,6 +8,7 @@ import { findTrafficSource } from '../offers/find-traffic-source';
 import { leadZones } from '../phone/number-zones';
 import { tokensOf, type Data } from '../tokens/lead-data';
 import { changeContacts } from './change-contacts';
+import { changeLead } from './change-lead';
 import { rejectTooLarge } from './data-limit';
 import { END_CALLBACKS } from './queries/callbacks';
 import { FIND_CALLER_NUMBER, LOAD_LEAD_ZONE } from './queries/leads';
@@ -58,21 +59,18 @@ export async function updateLead(db: Db, id: bigint, fields: Fields, now: Date):
   const traffic_source_id = await sourceOf(db, fields);
   const data = await dataColumns(db, lead, fields);
   const timing = await changeTiming(db, lead, fields, now);
-  const change = db.prisma.lead.update({
-    where,
-    data: {
-      contact_field_type: fields.contact_field_type,
-      sub_id: fields.sub_id,
-      external_record_id: fields.external_record_id,
-      lead_priority: fields.lead_priority,
-      hours_to_expire: fields.hours_to_expire,
-      max_contact_attempts: fields.max_contact_attempts,
-      ...(email !== undefined && { email: email || null }),
-      ...(traffic_source_id !== undefined && { traffic_source_id }),
-      ...data,
-      ...timing,
-      ...changedAt(now),
-    },
+  const change = changeLead(db, id, {
+    contact_field_type: fields.contact_field_type,
+    sub_id: fields.sub_id,
+    external_record_id: fields.external_record_id,
+    lead_priority: fields.lead_priority,
+    hours_to_expire: fields.hours_to_expire,
+    max_contact_attempts: fields.max_contact_attempts,
+    ...(email !== undefined && { email: email || null }),
+    ...(traffic_source_id !== undefined && { traffic_source_id }),
+    ...data,
+    ...timing,
+    ...changedAt(now),
   });
   await change.catch(rejectSecondLiveLead).catch(rejectTooLarge);
   const logs = eventsOf(fields).map((event) => ({
@@ -173,9 +171,11 @@ async function requireNoOtherLiveLead(db: Db, { schedule_id, caller_number }: Le
     );
 }
 
+const UNIQUE_VIOLATION = '23505';
+
 /** The unique index refuses a second live lead of the number that entered meanwhile. */
 function rejectSecondLiveLead(error: unknown): never {
-  if ((error as { code?: string }).code === 'P2002')
+  if ((error as { code?: string }).code === UNIQUE_VIOLATION)
     throw HttpProblem.field(
       'restart_schedule',
       'wrong_state',

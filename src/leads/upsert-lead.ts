@@ -1,6 +1,7 @@
 import { batchers } from '../db/batcher';
 import { template, type Template } from '../db/statement';
 import type { Db } from '../db/tenant';
+import { retryOnDeadlock } from '../db/transaction';
 import { leadProjection } from './columns';
 import { ADD_CALLBACK, END_CALLBACKS } from './queries/callbacks';
 import { LOCK_LIVE_LEAD } from './queries/matching-leads';
@@ -37,6 +38,8 @@ export interface Submission {
   restart: boolean;
   /** Updates the live lead and never creates one. */
   update_only: boolean;
+  /** The schedules whose events led to it; empty for what comes from outside. */
+  triggered_by: readonly string[];
   /** Who sent it, and what could not be used, for the history of the lead. */
   sender: { ip: string; credentials: string; warnings?: readonly object[] };
   /** The same of the warnings in words. */
@@ -76,9 +79,12 @@ export async function upsertLead(
 ): Promise<WrittenLead | undefined> {
   if (submission.update_only || submission.callback_at !== null)
     return db.transaction((tx) => upsertInSteps(tx, submission, form));
-  const alone = async (one: Submission) => (await write(db, db.query, [one], form))[0];
+  const once = async (one: Submission) => (await write(db, db.query, [one], form))[0];
   const { batched } = db;
-  if (!batched || !isBatched(submission)) return alone(submission);
+  // A transaction is done again as a whole.
+  if (!batched) return once(submission);
+  const alone = (one: Submission) => retryOnDeadlock(() => once(one));
+  if (!isBatched(submission)) return alone(submission);
   const { offer_id, schedule_id, restart } = submission;
   const { grid, external, by_token } = form;
   const batch = [offer_id, schedule_id, restart, grid, external, by_token].join('|');
@@ -188,7 +194,8 @@ function statementFor(owner: keyof typeof CTES, form: RecordForm): Template {
     '(SELECT paused FROM owner) AS paused',
   ].join(', ');
   const select = selectRecords(SUBMITTED_LEAD, 'written', { ...form, more });
-  const made = template(`${CTES[owner].text} ${select}`, { prepared: true });
+  const text = `${CTES[owner].text} ${select} WHERE t.company_id = {company_id}`;
+  const made = template(text, { prepared: true });
   templates.set(key, made);
   return made;
 }

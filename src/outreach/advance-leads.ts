@@ -1,5 +1,6 @@
 import type { PoolClient } from 'pg';
 import { sqlOn, tenantSql, type Sql } from '../db/sql';
+import { completeEvents } from '../db/complete-events';
 import { queryOn } from '../db/statement';
 import type { Deps } from '../deps';
 import { pauses } from '../jobs/pauses';
@@ -74,6 +75,10 @@ export async function advanceLeads(
   await changeAllContacts(sql, advanced, now);
   const moves = advanced.flatMap(({ lead, move }) => (move ? [{ lead, ...move }] : []));
   await writeLogs(sql, await moveLeads(sql, moves, now), now);
+  await completeEvents(
+    sql,
+    [...recording.calls, ...recording.abandoned].map(({ company_id }) => company_id),
+  );
   await markNumbersAssigned(sql, recording.numbers, now);
   return advanced.flatMap(({ lead, state }) => (state.keeps_claim ? [lead] : []));
 }

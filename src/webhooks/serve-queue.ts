@@ -1,5 +1,6 @@
 import { uuidv7 } from '../db/uuid';
 import type { Maker } from '../db/makers';
+import { recordRoutingChange } from '../db/routing-changes';
 import { keysAt } from '../egress/standard-webhooks';
 import { attempt } from './attempt';
 import type { DeliveryDeps } from './deliver';
@@ -117,6 +118,7 @@ async function pauseWebhook(
     const now = clock().toISOString();
     const paused = await tx.sql(PAUSE_WEBHOOK, { id, reason, now });
     if (paused.length === 0) return;
+    recordRoutingChange(tx);
     await closeQueue(tx, id);
     if (news) await queue.add(tx, 'tell_of_webhook', { company_id, outgoing_webhook_id: id, news });
   });

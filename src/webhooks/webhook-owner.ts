@@ -1,6 +1,7 @@
 import { contract, facets, type Schemas } from '../contract';
 import { notWhole } from '../db/access-scope';
 import { resolveReferences, type Table } from '../db/records';
+import { recordRoutingChange } from '../db/routing-changes';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
 import { COUNT_WEBHOOKS_OF_BUYERS, LOCK_BUYERS } from './queries/webhooks';
@@ -98,4 +99,5 @@ export async function countWebhooksOf(
   if (ids.length === 0) return;
   await db.sql(LOCK_BUYERS, { ids });
   await db.sql(COUNT_WEBHOOKS_OF_BUYERS, { ids });
+  recordRoutingChange(db);
 }

@@ -2,6 +2,7 @@ import { callFilters } from '../../src/calls/calls';
 import { contract } from '../../src/contract';
 import { callsOf } from '../support/calls';
 import { createWorld, type World } from '../support/world';
+import { recorded } from '../support/recorded-calls';
 
 let world: World;
 beforeAll(async () => {
@@ -29,7 +30,10 @@ test('stored counts equal counting, after any concurrent changes of calls', asyn
     ),
   );
   const change = (set: string, { id }: { id: number }) =>
-    world.sql(`UPDATE calls SET ${set} WHERE company_id = $1 AND id = $2`, [other.id, id]);
+    world.sql(recorded(`UPDATE calls SET ${set} WHERE company_id = $1 AND id = $2`), [
+      other.id,
+      id,
+    ]);
   await Promise.all(
     calls.map((one, n) =>
       change(
@@ -71,7 +75,7 @@ test('stored counts equal counting, after any concurrent changes of calls', asyn
     }
   }
   await add({ direction: 'outbound' });
-  await world.sql(`DELETE FROM calls WHERE company_id = $1 AND id = ANY($2::bigint[])`, [
+  await world.sql(recorded(`DELETE FROM calls WHERE company_id = $1 AND id = ANY($2::bigint[])`), [
     other.id,
     [(await add({ direction: 'outbound' })).id, calls[1]!.id],
   ]);
@@ -126,7 +130,10 @@ test('filtered lists count calls that have settled as they are now', async () =>
   expect(await totals()).toEqual([6, 6, 2, 12, 12]);
   expect(await totals()).toEqual([6, 6, 2, 12, 12]);
   const change = (set: string, id: number) =>
-    world.sql(`UPDATE calls SET ${set} WHERE company_id = $1 AND id = $2`, [other.id, id]);
+    world.sql(recorded(`UPDATE calls SET ${set} WHERE company_id = $1 AND id = $2`), [
+      other.id,
+      id,
+    ]);
   await change(`status = 'completed', buyer_converted = true`, 1_004_000);
   expect(await totals()).toEqual([5, 6, 3, 12, 12]);
   await change(`token_values = '{"state":"TX"}'`, 1_012_000);
@@ -150,12 +157,11 @@ test('a change of whatever a filter of calls reads is recorded once a call has s
       [...condition.matchAll(/\bt\.(\w+)/g)].map(([, column]) => column!),
     ),
   );
-  const [trigger] = await world.sql<{ definition: string }>(
-    `SELECT pg_get_triggerdef(oid) AS definition
-    FROM pg_trigger WHERE tgname = 'settled_call_on_update'`,
+  const [compared] = await world.sql<{ definition: string }>(
+    `SELECT pg_get_functiondef('is_settled_change'::regproc) AS definition`,
   );
   const missing = [...columns].filter(
-    (column) => !new RegExp(`\\bnew\\.${column}\\b`).test(trigger!.definition),
+    (column) => !new RegExp(`\\bnow\\.${column}\\b`).test(compared!.definition),
   );
   expect(missing).toEqual([]);
 });

@@ -9,6 +9,7 @@ import {
   type Saved,
 } from '../support/settled-calls';
 import { createWorld, type Company, type World } from '../support/world';
+import { recorded } from '../support/recorded-calls';
 
 let world: World;
 let company: Company;
@@ -89,8 +90,8 @@ class Writer {
     if (ids.includes(id)) return;
     ids.push(id);
     await this.client.query(
-      `INSERT INTO calls (company_id, id, uuid, direction, status, carrier, created_at)
-      VALUES ($1, $2, gen_random_uuid(), 'inbound', 'completed', 'sandbox', $3)`,
+      recorded(`INSERT INTO calls (company_id, id, uuid, direction, status, carrier, created_at)
+      VALUES ($1, $2, gen_random_uuid(), 'inbound', 'completed', 'sandbox', $3)`),
       [company.id, id, ago(AGES[this.random(AGES.length)]!)],
     );
   }
@@ -101,10 +102,10 @@ class Writer {
     this.taken.add(id);
     this.locked.add(id);
     const change = CHANGES[this.random(CHANGES.length)]!;
-    await this.client.query(`UPDATE calls SET ${change} WHERE company_id = $1 AND id = $2`, [
-      company.id,
-      id,
-    ]);
+    await this.client.query(
+      recorded(`UPDATE calls SET ${change} WHERE company_id = $1 AND id = $2`),
+      [company.id, id],
+    );
   }
 }
 

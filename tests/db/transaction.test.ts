@@ -1,4 +1,5 @@
 import { sql, statement, type StatementName } from '../../src/db/sql';
+import { type Statements, type TransactionStatements } from '../../src/db/tenant';
 import { createWorld, type World } from '../support/world';
 
 // What Db promises of transactions: one connection for everything, nothing after its end.
@@ -68,4 +69,49 @@ test('work that goes on while its transaction is rolled back commits nothing', a
   expect(ends.map(({ status }) => status)).toEqual(names.map(() => 'rejected'));
   const rows = await world.sql("SELECT name FROM traffic_sources WHERE name LIKE 'Busy%'");
   expect(rows).toEqual([]);
+});
+
+describe.each(['transaction', 'statements'] as const)('before the commit of a %s', (kind) => {
+  /** Runs work that leaves some for the end, in a transaction of the kind. */
+  const inOne = (work: (tx: TransactionStatements) => Promise<unknown>) =>
+    kind === 'transaction' ? db().transaction(work) : db().statements(work);
+  const insert = (name: string) => (tx: Statements) =>
+    tx.sql(INSERT, { name } as never).then(() => undefined);
+
+  test('work runs once for each key, in the order of keys, after everything else', async () => {
+    const order: string[] = [];
+    await inOne(async (tx) => {
+      for (const key of ['b', 'a', 'b'])
+        tx.beforeCommit(key, async () => {
+          order.push(key);
+          if (key === 'a') tx.beforeCommit('c', async () => void order.push('c'));
+        });
+      await tx.sql(BACKEND, {} as never);
+      order.push('work');
+    });
+    expect(order).toEqual(['work', 'a', 'b', 'c']);
+  });
+
+  test('the first work of a key counts', async () => {
+    await inOne(async (tx) => {
+      tx.beforeCommit('once', insert(`First ${kind}`));
+      tx.beforeCommit('once', insert(`Second ${kind}`));
+    });
+    expect([await named(`First ${kind}`), await named(`Second ${kind}`)]).toEqual([1, 0]);
+  });
+
+  test('what it writes is committed or lost with the transaction', async () => {
+    const lost = inOne(async (tx) => {
+      tx.beforeCommit('written', insert(`Lost ${kind}`));
+      tx.beforeCommit('z', () => Promise.reject(new Error('no')));
+    });
+    await expect(lost).rejects.toThrow('no');
+    expect(await named(`Lost ${kind}`)).toBe(0);
+  });
+});
+
+test('outside of a transaction there is nothing to run before', () => {
+  expect(() => db().beforeCommit('buyers', async () => {})).toThrow(
+    'buyers is written outside of a transaction',
+  );
 });

@@ -2,6 +2,7 @@ import type { QueryResult } from 'pg';
 import { contract } from '../../src/contract';
 import { openShop, submit } from '../support/leads';
 import { createWorld, type Company, type World } from '../support/world';
+import { leadUpdate } from '../support/write-leads';
 
 let world: World;
 let company: Company;
@@ -23,7 +24,7 @@ const listed = async (query: Record<string, unknown>) => {
   return body as { leads: { id: number }[]; metadata: Record<string, number> };
 };
 const update = (set: string, where: string) =>
-  world.sql(`UPDATE leads SET ${set} WHERE company_id = $1 AND ${where}`, [company.id]);
+  world.sql(leadUpdate(set, `l.company_id = $1 AND ${where}`), [company.id]);
 
 /** Leads with and without a next action, an address, a priority and a last action. */
 async function mixedLeads(): Promise<void> {
@@ -58,20 +59,15 @@ test('leads with a next action are counted exactly, after any concurrent changes
     await Promise.all(
       leads.map(({ id }, n) =>
         world.deps.database.pool.query(
-          `UPDATE leads SET ${changes[(n + round) % changes.length]!}
-          WHERE company_id = $1 AND id = $2 AND deleted_at IS NULL AND is_live`,
+          leadUpdate(
+            changes[(n + round) % changes.length]!,
+            'l.company_id = $1 AND l.id = $2 AND l.deleted_at IS NULL AND l.is_live',
+          ),
           [company.id, id],
         ),
       ),
     );
-  await world.sql(`DELETE FROM lead_logs WHERE company_id = $1 AND lead_id = $2`, [
-    company.id,
-    leads[7]!.id,
-  ]);
-  await world.sql(`DELETE FROM leads WHERE company_id = $1 AND id = $2`, [
-    company.id,
-    leads[7]!.id,
-  ]);
+  await update('deleted_at = now(), is_live = false, due_at = NULL', `id = ${leads[7]!.id}`);
   const [counted] = await world.sql<{ all: string; due: string }>(
     `SELECT count(*)::int AS all, count(*) FILTER (WHERE due_at IS NOT NULL AND
       coalesce(callback_at, next_action_at) IS NOT NULL)::int AS due

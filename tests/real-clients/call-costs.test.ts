@@ -3,6 +3,7 @@ import { lookUpCosts, WAITS } from '../../src/calls/look-up-costs';
 import { patient } from '../support/patience';
 import { switchboard } from '../support/switchboard';
 import { server, setUp, time, world } from '../support/twilio-calls';
+import { recorded } from '../support/recorded-calls';
 
 // What calls cost: what the carrier charges for all legs, and what the service costs a minute.
 
@@ -161,11 +162,11 @@ test('a price in another currency is not shown as dollars', async () => {
 
 test('an outbound call costs what its own leg and the one it was connected to cost', async () => {
   const made = await world.sql<{ id: string; uuid: string }>(
-    `INSERT INTO calls (company_id, direction, status, carrier, carrier_call_id, from_number,
+    recorded(`INSERT INTO calls (company_id, direction, status, carrier, carrier_call_id, from_number,
        to_number, caller_number, uuid)
      VALUES ($1, 'outbound', 'in_progress', 'twilio', $2, 12025550199, 13105550188, 13105550188,
        gen_random_uuid())
-     RETURNING id, uuid`,
+     RETURNING id, uuid`),
     [world.company.id, `CAcost${world.company.id}`],
   );
   const [{ id, uuid }] = made as [{ id: string; uuid: string }];
@@ -248,7 +249,13 @@ describe('service_cost', () => {
     await rate(0.1);
     const { shown } = await ended(61);
     expect(await shown()).toBe(0.2);
-    await world.sql('UPDATE calls SET total_duration = 30 WHERE ended_at IS NOT NULL');
+    await world.sql(
+      recorded(
+        `UPDATE calls
+        SET total_duration = 30, service_cost = service_cost_after(c, 30, c.ended_at)
+        WHERE ended_at IS NOT NULL`,
+      ),
+    );
     expect(await shown()).toBe(0.1);
   });
 });

@@ -16,6 +16,7 @@ import {
   time,
   world,
 } from '../support/schedule-events';
+import { leadUpdate } from '../support/write-leads';
 
 setUp();
 
@@ -173,10 +174,10 @@ describe('a conversion and a due step at the same moment', () => {
     const client = await world.deps.database.pool.connect();
     try {
       await client.query('BEGIN');
-      await client.query('UPDATE leads SET buyer_converted = true, updated_at = $2 WHERE id = $1', [
-        lead,
-        time.read(),
-      ]);
+      await client.query(
+        leadUpdate('buyer_converted = true, updated_at = $2', 'l.id = $1', "'converted'"),
+        [lead, time.read()],
+      );
       const engine = runEngine(world);
       await runEngine(world);
       await client.query('COMMIT');

@@ -16,6 +16,8 @@ import {
   time,
   world,
 } from '../support/schedule-events';
+import { recorded } from '../support/recorded-calls';
+import { leadInsert } from '../support/write-leads';
 
 setUp();
 
@@ -186,12 +188,12 @@ describe('triggers', () => {
     // The end of a call that a schedule has placed and nobody has bought.
     for (let n = 0; n < 6; n++) {
       await world.sql(
-        'UPDATE calls SET ended_at = NULL WHERE company_id = $1 AND connected_at IS NULL',
+        recorded('UPDATE calls SET ended_at = NULL WHERE company_id = $1 AND connected_at IS NULL'),
         [world.company.id],
       );
       await world.sql(
-        `UPDATE calls SET ended_at = $2, connected_at = $2, updated_at = $2
-          WHERE company_id = $1 AND ended_at IS NULL`,
+        recorded(`UPDATE calls SET ended_at = $2, connected_at = $2, updated_at = $2
+          WHERE company_id = $1 AND ended_at IS NULL`),
         [world.company.id, time.read()],
       );
       await settle();
@@ -219,9 +221,9 @@ describe('triggers', () => {
     const id = await triggered(offer, [{ on: 'lead_created' }]);
     const count = repetitions(300, 3_000);
     await world.sql(
-      `INSERT INTO leads (company_id, uuid, caller_number, offer_id, schedule_id, status, entered_at)
+      leadInsert(`INSERT INTO leads (company_id, uuid, caller_number, offer_id, schedule_id, status, entered_at)
         SELECT $1, gen_random_uuid(), 13104000000 + n, $2, $3, 'scheduled', now()
-        FROM generate_series(1, $4::int) AS x(n)`,
+        FROM generate_series(1, $4::int) AS x(n)`),
       [world.company.id, offer, schedule, count],
     );
     const drain = async () => {

@@ -1,4 +1,5 @@
 import { CALLER, sellers } from '../support/sellers';
+import { recorded } from '../support/recorded-calls';
 
 const here = sellers();
 const { ok, buyer, shop, ping, post, later, time } = here;
@@ -109,9 +110,12 @@ describe('its calls', () => {
     ];
     expect(await counts()).toEqual([1, 0]);
     const { world } = here;
-    await world.sql('UPDATE calls SET traffic_source_id = $1 WHERE id = $2', [to.id, call.id]);
+    await world.sql(recorded('UPDATE calls SET traffic_source_id = $1 WHERE id = $2'), [
+      to.id,
+      call.id,
+    ]);
     expect(await counts()).toEqual([0, 1]);
-    await world.sql('UPDATE calls SET deleted_at = now() WHERE id = $1', [call.id]);
+    await world.sql(recorded('UPDATE calls SET deleted_at = now() WHERE id = $1'), [call.id]);
     expect(await counts()).toEqual([0, 0]);
   });
 });

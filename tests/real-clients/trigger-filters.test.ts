@@ -2,6 +2,7 @@ import { startJobs } from '../../src/background/start';
 import { startTriggered } from '../../src/leads/start-triggered';
 import { eventually } from '../support/engine-process';
 import { call, leadsIn, schedules, settle, setUp, world } from '../support/schedule-events';
+import { leadInsert } from '../support/write-leads';
 
 setUp();
 
@@ -81,9 +82,9 @@ describe('triggers of schedules', () => {
       [bad],
     );
     await world.sql(
-      `INSERT INTO leads (company_id, uuid, caller_number, offer_id, schedule_id, status, entered_at)
+      leadInsert(`INSERT INTO leads (company_id, uuid, caller_number, offer_id, schedule_id, status, entered_at)
         SELECT $1, gen_random_uuid(), 13104100000 + n, $2, $3, 'scheduled', now()
-        FROM generate_series(1, 250) AS x(n)`,
+        FROM generate_series(1, 250) AS x(n)`),
       [world.company.id, offer, schedule],
     );
     await call(offer, '+13105550154');

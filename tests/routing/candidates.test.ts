@@ -3,6 +3,7 @@ import { candidatesOf } from '../../src/routing/load-candidates';
 import { openMinutes, type ScheduleEntry } from '../../src/time/opening-hours';
 import { CALLER, candidateWorld } from '../support/candidate-world';
 import { cap, MONDAY } from '../support/candidates';
+import { countRoutingChange } from '../support/routing-changes';
 
 const DAILY = { times: ['00:00..23:59'] };
 
@@ -110,6 +111,7 @@ test('a buyer comes once, however many ways lead to it, and deleted ones do not'
   // A row that says deleted is enough, whatever is still attached.
   await own.world.sql('UPDATE buyer_groups SET deleted_at = now() WHERE id = $1', [first]);
   await own.world.sql('UPDATE buyers SET deleted_at = now() WHERE id = $1', [both]);
+  await countRoutingChange(own.world);
   expect(await ways()).toBe('');
 });
 

@@ -1,16 +1,23 @@
 import { uuidv7 } from '../../src/db/uuid';
+import { recorded } from './recorded-calls';
 import type { Company, World } from './world';
 
 export type CallFields = Record<string, unknown>;
 
 /** Inserts calls and what belongs to them: only callers make some through the API. */
-export function callsOf({ sql }: Pick<World, 'sql'>, { id: company_id }: Company) {
+export function callsOf(
+  { sql }: Pick<World, 'sql'>,
+  { id: company_id }: Company,
+  /** Whether nothing is recorded of calls. */
+  { unseen = false } = {},
+) {
   const insert = async (table: string, fields: CallFields) => {
     const names = Object.keys(fields);
     const values = [company_id, ...names.map((_, n) => `$${n + 1}`)];
+    const text = `INSERT INTO ${table} (company_id, ${names.join(', ')})
+      VALUES (${values.join(', ')}) RETURNING *`;
     const [row] = await sql<{ id: string; uuid: string }>(
-      `INSERT INTO ${table} (company_id, ${names.join(', ')})
-      VALUES (${values.join(', ')}) RETURNING *`,
+      table === 'calls' && !unseen ? recorded(text) : text,
       Object.values(fields),
     );
     return { id: Number(row!.id), uuid: row!.uuid };

@@ -1,6 +1,7 @@
 import { contactDueLeads } from '../../src/outreach/contact-due-leads';
 import type { standingClock } from './clock';
 import type { Company, Method, World } from './world';
+import { leadInsert } from './write-leads';
 
 /** Noon in New York and nine in Los Angeles, on a Tuesday in winter: daylight everywhere. */
 export const NOON = '2027-01-12T17:00:00Z';
@@ -157,15 +158,14 @@ export async function fillSchedule(
   { first, count, now, priority }: Filling,
 ): Promise<number[]> {
   const rows = await world.sql<{ id: string }>(
-    `INSERT INTO leads (
+    leadInsert(`INSERT INTO leads (
         company_id, uuid, created_at, caller_number, schedule_id, status, zones, entered_at,
         next_action_at, due_at, lead_priority
       )
       SELECT
         $1, gen_random_uuid(), $5::timestamptz, $3::bigint + n, $2, 'scheduled',
         ARRAY['America/New_York'], $5, $5, $5, ${priority ?? 'NULL'}
-      FROM generate_series(0, $4::int - 1) AS x(n)
-      RETURNING id`,
+      FROM generate_series(0, $4::int - 1) AS x(n)`),
     [world.company.id, schedule_id, first, count, now],
   );
   return rows.map(({ id }) => Number(id));

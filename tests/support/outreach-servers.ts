@@ -10,6 +10,7 @@ import { startMailServer, type MailServer } from './mail-server';
 import { freePort } from './process';
 import { startTwilio, type TwilioServer } from './twilio-server';
 import { createWorld, type World } from './world';
+import { leadUpdate } from './write-leads';
 import { patient } from './patience';
 
 export const LEASE_MS = 1_000;
@@ -79,7 +80,7 @@ export function outreachServers() {
   /** What was put off is due now. */
   const hurry = () =>
     world.sql(
-      'UPDATE leads SET due_at = now(), next_action_at = now() WHERE company_id = $1 AND is_live',
+      leadUpdate('due_at = now(), next_action_at = now()', 'l.company_id = $1 AND l.is_live'),
       [here.company.id],
     );
 

@@ -1,4 +1,5 @@
 import type { World } from './world';
+import { recorded } from './recorded-calls';
 
 /** Requests and queries of tests of webhooks. */
 export function webhooksOf({ company, sql }: World) {
@@ -24,9 +25,9 @@ export function webhooksOf({ company, sql }: World) {
       const ids: number[] = [];
       for (let n = 0; n < count; n++) {
         const [row] = await sql<{ id: string }>(
-          `INSERT INTO calls (company_id, uuid, direction, status, carrier, caller_number)
+          recorded(`INSERT INTO calls (company_id, uuid, direction, status, carrier, caller_number)
           VALUES ($1, gen_random_uuid(), 'inbound', 'ringing', 'sandbox', 13105550100)
-          RETURNING id`,
+          RETURNING id`),
           [company.id],
         );
         ids.push(Number(row!.id));

@@ -1,6 +1,7 @@
 import { eventually } from '../support/engine-process';
 import { createHookWorld, type HookWorld } from '../support/hook-world';
 import type { World } from '../support/world';
+import { recorded } from '../support/recorded-calls';
 
 let opened: HookWorld;
 let world: World;
@@ -238,10 +239,10 @@ describe('calls', () => {
 
   test('a transaction that is rolled back has no events', async () => {
     const started = await hook('new_call_started');
-    const write = `
+    const write = recorded(`
       INSERT INTO calls (company_id, uuid, direction, status, carrier, caller_number)
       VALUES ($1, gen_random_uuid(), 'inbound', 'ringing', 'sandbox', 13105550123)
-      RETURNING id`;
+      RETURNING id`);
     await world.sql('BEGIN');
     await world.sql(write, [world.company.id]);
     await world.sql('ROLLBACK');

@@ -121,7 +121,7 @@ export const KEEP_NETWORK_HOURS = statement(
     SET changed_by = pg_current_xact_id(),
       network_limits = CASE
         WHEN {hours}::jsonb IS NULL THEN network_limits - 'business_hours'
-        ELSE network_limits || jsonb_build_object('business_hours', {hours}::jsonb)
+        ELSE network_limits || ('{"business_hours":' || {hours}::jsonb::text || '}')::jsonb
       END
     WHERE company_id = {company_id} AND buyer_id = {buyer_id}
       AND ({hours}::jsonb IS NOT NULL OR network_limits ? 'business_hours')`,

@@ -6,7 +6,7 @@ import {
 } from '../../buyers/reservations-of-caps';
 import { countRows } from '../../db/counters';
 import { sql, statement } from '../../db/sql';
-import { INSERT_ATTEMPTS, INSERT_BASES, INSERT_SLOTS } from './record-call';
+import { INSERT_ATTEMPTS, INSERT_BASES, INSERT_SLOTS, RECORD_ATTEMPT } from './record-call';
 
 /**
  * Writes calls that begin at the same time, each with its first round: the caps of the buyers that
@@ -87,21 +87,22 @@ export const BEGIN_CALLS = statement(
         OR claim_call_sid({company_id}::bigint, x.carrier, x.carrier_call_id)
     ),
     call AS (
-      INSERT INTO calls (
+      INSERT INTO calls AS c (
         id, company_id, uuid, created_at, updated_at, direction, status, carrier, carrier_call_id,
         from_number, caller_number, caller_country, caller_city, to_number, number_id, offer_id,
         lead_id, schedule_id, traffic_source_id, sub_id, contact_field_type, token_values, round,
-        fallback, hangup_cause, ended_at, buyer_id, connect_to, caller_state, caller_zip
+        fallback, hangup_cause, ended_at, buyer_id, connect_to, caller_state, caller_zip, service_cost
       )
       SELECT
         r.id, {company_id}, r.uuid, {now}::timestamptz, {now}::timestamptz, 'inbound', r.status,
         r.carrier, r.carrier_call_id, r.caller_number, r.caller_number, r.caller_country,
         r.caller_city, r.number_called, r.number_id, r.offer_id, r.lead_id, r.schedule_id,
         r.traffic_source_id, r.sub_id, r.contact_field_type, r.token_values, r.round, r.fallback,
-        r.hangup_cause, r.ended_at, r.buyer_id, r.connect_to, r.caller_state, r.caller_zip
+        r.hangup_cause, r.ended_at, r.buyer_id, r.connect_to, r.caller_state, r.caller_zip,
+        service_cost_of({company_id}::bigint, NULL, {now}::timestamptz, r.ended_at)
       FROM rounds r
       ORDER BY r.place
-      RETURNING company_id
+      RETURNING c.company_id, c AS now
     ),
     counted AS (${countRows('calls', 'call')}
     ),
@@ -162,10 +163,20 @@ export const BEGIN_CALLS = statement(
         place int, n int, event text, message text, buyer_id bigint, details jsonb
       ) ON x.place = r.place
       ORDER BY x.n
+    ),
+    recorded AS MATERIALIZED (
+      SELECT record_new_call(call.now)
+      FROM call
+    ),
+    dialed AS MATERIALIZED (
+      SELECT ${RECORD_ATTEMPT}
+      FROM (SELECT count(*) AS n FROM recorded) calls, attempts a
+      WHERE calls.n > 0
     )
     SELECT r.id::float8 AS id
-    FROM rounds r
+    FROM (SELECT count(*) AS n FROM dialed) dialed, rounds r
+    WHERE dialed.n >= 0
     ORDER BY r.place
   `,
-  { prepared: true },
+  { prepared: true, records: true },
 );

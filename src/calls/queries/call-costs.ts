@@ -1,7 +1,8 @@
 import { sql, statement } from '../../db/sql';
+import { BEFORE_AND_AFTER, RECORD_CALL_CHANGE } from './record-call';
 
 // What carriers charge for calls. A row of call_cost_looks is a call whose cost is not known yet;
-// the trigger queue_call_cost makes it at the end of the call.
+// queue_call_cost() of the database makes it at the end of the call.
 
 /**
  * A price that comes again replaces the one before. The carrier is asked about the rest at once.
@@ -113,10 +114,24 @@ export const SUM_LEGS = statement(
 export const SAVE_PROVIDER_COST = statement(
   'calls.save_provider_cost',
   sql`
-    UPDATE calls
-    SET provider_cost = {cost}::numeric, updated_at = {now}::timestamptz
-    WHERE company_id = {company_id} AND id = {call_id}::bigint AND provider_cost IS NULL`,
-  { prepared: false },
+    WITH was AS (
+      SELECT c.id, c AS call
+      FROM calls c
+      WHERE c.company_id = {company_id}
+        AND c.id = {call_id}::bigint
+        AND c.provider_cost IS NULL
+      FOR NO KEY UPDATE
+    ),
+    call AS (
+      UPDATE calls c
+      SET provider_cost = {cost}::numeric, updated_at = {now}::timestamptz
+      FROM was
+      WHERE c.company_id = {company_id} AND c.id = was.id
+      RETURNING ${BEFORE_AND_AFTER}
+    )
+    SELECT ${RECORD_CALL_CHANGE}
+    FROM call`,
+  { prepared: false, records: true },
 );
 
 /** Ends the look-up of a call; its row of call_cost_looks is locked. */

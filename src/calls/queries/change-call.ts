@@ -1,4 +1,6 @@
 import { sql, statement } from '../../db/sql';
+import { RECORD_CHANGE } from '../../leads/lead-changes';
+import { BEFORE_AND_AFTER, CALL_BEFORE, RECORD_CALL_CHANGE } from './record-call';
 
 // What is written to a call apart from its routing: money, tokens, recordings.
 
@@ -81,26 +83,45 @@ export const READ_EDITABLE_CALL = statement(
 export const ADD_TOKENS = statement(
   'calls.add_tokens',
   sql`
-    UPDATE calls
-    SET
-      token_values = token_values || {tokens}::jsonb,
-      updated_at = {now}::timestamptz,
-      user_updated_at = {now}::timestamptz
-    WHERE company_id = {company_id} AND id = {call_id}::bigint`,
-  { prepared: true },
+    WITH was AS (${CALL_BEFORE}
+    ),
+    call AS (
+      UPDATE calls c
+      SET
+        token_values = c.token_values || {tokens}::jsonb,
+        updated_at = {now}::timestamptz,
+        user_updated_at = {now}::timestamptz
+      FROM was
+      WHERE c.company_id = {company_id} AND c.id = was.id
+      RETURNING ${BEFORE_AND_AFTER}
+    )
+    SELECT ${RECORD_CALL_CHANGE}
+    FROM call`,
+  { prepared: true, records: true },
 );
+
+const LEAD_WAS = sql`
+    held AS MATERIALIZED (
+      SELECT w AS was, w.id
+      FROM call
+      JOIN leads w ON w.company_id = {company_id} AND w.id = call.lead_id
+      FOR NO KEY UPDATE OF w
+    )`;
 
 export const ADD_REVENUE = statement(
   'calls.add_revenue',
   sql`
-    WITH call AS (
-      UPDATE calls
+    WITH was AS (${CALL_BEFORE}
+    ),
+    call AS (
+      UPDATE calls c
       SET
-        revenue = revenue + {amount}::numeric,
-        buyer_revenue = buyer_revenue + {amount}::numeric,
+        revenue = c.revenue + {amount}::numeric,
+        buyer_revenue = c.buyer_revenue + {amount}::numeric,
         updated_at = {now}::timestamptz
-      WHERE company_id = {company_id} AND id = {call_id}::bigint
-      RETURNING lead_id
+      FROM was
+      WHERE c.company_id = {company_id} AND c.id = was.id
+      RETURNING c.lead_id, ${BEFORE_AND_AFTER}
     ),
     conversion AS (
       UPDATE conversions
@@ -109,27 +130,41 @@ export const ADD_REVENUE = statement(
         AND call_id = {call_id}::bigint
         AND buyer_id = {buyer_id}::bigint
         AND returned_at IS NULL
+    ),
+    ${LEAD_WAS},
+    lead AS (
+      UPDATE leads l
+      SET revenue = l.revenue + {amount}::numeric, updated_at = {now}::timestamptz
+      FROM held
+      WHERE l.company_id = {company_id} AND l.id = held.id
+      RETURNING held.was, l AS is_now
+    ),
+    lead_recorded AS MATERIALIZED (
+      SELECT ${RECORD_CHANGE}
+      FROM lead x
     )
-    UPDATE leads
-    SET revenue = leads.revenue + {amount}::numeric, updated_at = {now}::timestamptz
-    FROM call
-    WHERE leads.company_id = {company_id} AND leads.id = call.lead_id`,
-  { prepared: true },
+    SELECT ${RECORD_CALL_CHANGE}
+    FROM call, (SELECT count(*) AS n FROM lead_recorded) lead
+    WHERE lead.n >= 0`,
+  { prepared: true, records: true },
 );
 
 /** `converts`: the source counts as paid even if the amount is 0. */
 export const ADD_PAYOUT = statement(
   'calls.add_payout',
   sql`
-    WITH call AS (
-      UPDATE calls
+    WITH was AS (${CALL_BEFORE}
+    ),
+    call AS (
+      UPDATE calls c
       SET
-        payout = payout + {amount}::numeric,
+        payout = c.payout + {amount}::numeric,
         traffic_source_converted =
-          traffic_source_converted OR {converts}::boolean OR payout + {amount}::numeric > 0,
+          c.traffic_source_converted OR {converts}::boolean OR c.payout + {amount}::numeric > 0,
         updated_at = {now}::timestamptz
-      WHERE company_id = {company_id} AND id = {call_id}::bigint
-      RETURNING lead_id
+      FROM was
+      WHERE c.company_id = {company_id} AND c.id = was.id
+      RETURNING c.lead_id, ${BEFORE_AND_AFTER}
     ),
     conversion AS (
       UPDATE conversions
@@ -138,16 +173,27 @@ export const ADD_PAYOUT = statement(
         AND call_id = {call_id}::bigint
         AND buyer_id = {buyer_id}::bigint
         AND returned_at IS NULL
+    ),
+    ${LEAD_WAS},
+    lead AS (
+      UPDATE leads l
+      SET
+        payout = l.payout + {amount}::numeric,
+        offer_converted =
+          l.offer_converted OR {converts}::boolean OR l.payout + {amount}::numeric > 0,
+        updated_at = {now}::timestamptz
+      FROM held
+      WHERE l.company_id = {company_id} AND l.id = held.id
+      RETURNING held.was, l AS is_now
+    ),
+    lead_recorded AS MATERIALIZED (
+      SELECT ${RECORD_CHANGE}
+      FROM lead x
     )
-    UPDATE leads
-    SET
-      payout = leads.payout + {amount}::numeric,
-      offer_converted =
-        leads.offer_converted OR {converts}::boolean OR leads.payout + {amount}::numeric > 0,
-      updated_at = {now}::timestamptz
-    FROM call
-    WHERE leads.company_id = {company_id} AND leads.id = call.lead_id`,
-  { prepared: true },
+    SELECT ${RECORD_CALL_CHANGE}
+    FROM call, (SELECT count(*) AS n FROM lead_recorded) lead
+    WHERE lead.n >= 0`,
+  { prepared: true, records: true },
 );
 
 export const FLOOR_USED_DOLLARS = statement(
@@ -178,8 +224,22 @@ export const FLOOR_USED_DOLLARS = statement(
 export const SAVE_RECORDING = statement(
   'calls.save_recording',
   sql`
-    UPDATE calls
-    SET recording_url = {recording_url}, updated_at = {now}::timestamptz
-    WHERE company_id = {company_id} AND id = {call_id}::bigint AND recording_url IS NULL`,
-  { prepared: true },
+    WITH was AS (
+      SELECT c.id, c AS call
+      FROM calls c
+      WHERE c.company_id = {company_id}
+        AND c.id = {call_id}::bigint
+        AND c.recording_url IS NULL
+      FOR NO KEY UPDATE
+    ),
+    call AS (
+      UPDATE calls c
+      SET recording_url = {recording_url}, updated_at = {now}::timestamptz
+      FROM was
+      WHERE c.company_id = {company_id} AND c.id = was.id
+      RETURNING ${BEFORE_AND_AFTER}
+    )
+    SELECT ${RECORD_CALL_CHANGE}
+    FROM call`,
+  { prepared: true, records: true },
 );

@@ -1,4 +1,5 @@
 import { sql, statement } from '../../db/sql';
+import { RECORD_CALL_CHANGE } from './record-call';
 
 // Who took a call, who reviewed it, and how it ended for those who work on it.
 
@@ -28,7 +29,7 @@ export const DESCRIBE_CALL = statement(
   sql`
     WITH next AS (
       SELECT
-        c.id,
+        c.id, c AS was,
         CASE
           WHEN {fields}::jsonb ? 'disposition_id' THEN ({fields}::jsonb->>'disposition_id')::bigint
           ELSE c.disposition_id
@@ -59,28 +60,33 @@ export const DESCRIBE_CALL = statement(
         END AS agent_id
       FROM calls c
       WHERE c.company_id = {company_id} AND c.id = {call_id}::bigint
+      FOR NO KEY UPDATE
+    ),
+    call AS (
+      UPDATE calls c
+      SET
+        disposition_id = next.disposition_id,
+        disposition_notes = next.disposition_notes,
+        quality_assurance_name = next.quality_assurance_name,
+        quality_assurance_id = next.quality_assurance_id,
+        agent_id = next.agent_id,
+        updated_at = {now}::timestamptz,
+        user_updated_at = {now}::timestamptz
+      FROM next
+      WHERE c.company_id = {company_id}
+        AND c.id = next.id
+        AND (
+          c.disposition_id, c.disposition_notes, c.quality_assurance_name, c.quality_assurance_id,
+          c.agent_id
+        ) IS DISTINCT FROM (
+          next.disposition_id, next.disposition_notes, next.quality_assurance_name,
+          next.quality_assurance_id, next.agent_id
+        )
+      RETURNING c.id, next.was, c AS now
     )
-    UPDATE calls c
-    SET
-      disposition_id = next.disposition_id,
-      disposition_notes = next.disposition_notes,
-      quality_assurance_name = next.quality_assurance_name,
-      quality_assurance_id = next.quality_assurance_id,
-      agent_id = next.agent_id,
-      updated_at = {now}::timestamptz,
-      user_updated_at = {now}::timestamptz
-    FROM next
-    WHERE c.company_id = {company_id}
-      AND c.id = next.id
-      AND (
-        c.disposition_id, c.disposition_notes, c.quality_assurance_name, c.quality_assurance_id,
-        c.agent_id
-      ) IS DISTINCT FROM (
-        next.disposition_id, next.disposition_notes, next.quality_assurance_name,
-        next.quality_assurance_id, next.agent_id
-      )
-    RETURNING c.id`,
-  { prepared: false },
+    SELECT call.id, ${RECORD_CALL_CHANGE}
+    FROM call`,
+  { prepared: false, records: true },
 );
 
 /** The only agent of a buyer, or the only one who is online; the buyer is `owner_id`. */

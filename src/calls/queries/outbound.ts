@@ -1,4 +1,5 @@
 import { sql, statement } from '../../db/sql';
+import { BEFORE_AND_AFTER, CALL_BEFORE, RECORD_CALL_CHANGE } from './record-call';
 
 // Outbound calls that are routed when they are answered, or for which machines are detected.
 
@@ -57,7 +58,9 @@ export const READ_OUTBOUND = statement(
 export const RECORD_ANSWER = statement(
   'calls.record_answer',
   sql`
-    WITH answered AS (
+    WITH was AS (${CALL_BEFORE}
+    ),
+    call AS (
       UPDATE calls c
       SET
         status = 'in_progress',
@@ -69,38 +72,44 @@ export const RECORD_ANSWER = statement(
         contact_field_type = l.contact_field_type,
         number_id = coalesce(c.number_id, n.id),
         updated_at = {now}::timestamptz
-      FROM calls x
+      FROM was
+      JOIN calls x ON x.company_id = {company_id} AND x.id = was.id
       LEFT JOIN leads l ON l.company_id = x.company_id AND l.id = x.lead_id
       LEFT JOIN numbers n
         ON n.company_id = x.company_id AND n.phone_number = x.from_number AND n.deleted_at IS NULL
-      WHERE x.company_id = {company_id}
-        AND x.id = {call_id}::bigint
-        AND c.company_id = x.company_id
-        AND c.id = x.id
-      RETURNING c.id
+      WHERE c.company_id = {company_id} AND c.id = was.id
+      RETURNING c.id, ${BEFORE_AND_AFTER}
+    ),
+    event AS (
+      INSERT INTO call_events (company_id, created_at, call_id, event, message)
+      SELECT {company_id}, {now}::timestamptz, call.id, 'answered', {answered_by}
+      FROM call
     )
-    INSERT INTO call_events (company_id, created_at, call_id, event, message)
-    SELECT {company_id}, {now}::timestamptz, answered.id, 'answered', {answered_by}
-    FROM answered`,
-  { prepared: true },
+    SELECT ${RECORD_CALL_CHANGE}
+    FROM call`,
+  { prepared: true, records: true },
 );
 
 /** The end of a call for which no buyer was dialed, and what its lead has to know of it. */
 export const END_OUTBOUND = statement(
   'calls.end_outbound',
   sql`
-    WITH call AS (
-      UPDATE calls
+    WITH was AS (${CALL_BEFORE}
+    ),
+    call AS (
+      UPDATE calls c
       SET
         status = {status},
         ended_at = {now}::timestamptz,
         updated_at = {now}::timestamptz,
-        hangup_cause = coalesce({hangup_cause}, hangup_cause),
+        hangup_cause = coalesce({hangup_cause}, c.hangup_cause),
         fallback = {fallback},
         abandoned =
-          {abandoned}::boolean AND coalesce(answered_by, '') NOT IN ('machine', 'fax')
-      WHERE company_id = {company_id} AND id = {call_id}::bigint
-      RETURNING id, lead_id
+          {abandoned}::boolean AND coalesce(c.answered_by, '') NOT IN ('machine', 'fax'),
+        service_cost = service_cost_after(was.call, c.total_duration, {now}::timestamptz)
+      FROM was
+      WHERE c.company_id = {company_id} AND c.id = was.id
+      RETURNING c.id, c.lead_id, ${BEFORE_AND_AFTER}
     ),
     queued AS (
       INSERT INTO lead_calls (company_id, call_id, changed_at)
@@ -108,11 +117,15 @@ export const END_OUTBOUND = statement(
       FROM call
       WHERE call.lead_id IS NOT NULL
       ON CONFLICT (company_id, call_id) DO UPDATE SET changed_at = excluded.changed_at
+    ),
+    event AS (
+      INSERT INTO call_events (company_id, created_at, call_id, event, message)
+      SELECT {company_id}, {now}::timestamptz, call.id, {event}, {message}
+      FROM call
     )
-    INSERT INTO call_events (company_id, created_at, call_id, event, message)
-    SELECT {company_id}, {now}::timestamptz, call.id, {event}, {message}
+    SELECT ${RECORD_CALL_CHANGE}
     FROM call`,
-  { prepared: true },
+  { prepared: true, records: true },
 );
 
 /**
@@ -122,22 +135,33 @@ export const END_OUTBOUND = statement(
 export const RECORD_OUTBOUND_STATUS = statement(
   'calls.record_outbound_status',
   sql`
-    UPDATE calls
-    SET
-      carrier_call_id = coalesce(carrier_call_id, {carrier_call_id}),
-      total_duration = coalesce({duration}::int, total_duration),
-      answered_at = CASE
-        WHEN {status} = 'in_progress' THEN coalesce(answered_at, {now}::timestamptz)
-        ELSE answered_at
-      END,
-      status = CASE
-        WHEN ended_at IS NULL
-          AND array_position(ARRAY['sending', 'queued', 'ringing', 'in_progress'], status)
-            < array_position(ARRAY['sending', 'queued', 'ringing', 'in_progress'], {status})
-        THEN {status}
-        ELSE status
-      END,
-      updated_at = {now}::timestamptz
-    WHERE company_id = {company_id} AND id = {call_id}::bigint`,
-  { prepared: true },
+    WITH was AS (${CALL_BEFORE}
+    ),
+    call AS (
+      UPDATE calls c
+      SET
+        carrier_call_id = coalesce(c.carrier_call_id, {carrier_call_id}),
+        total_duration = coalesce({duration}::int, c.total_duration),
+        service_cost = service_cost_after(
+          was.call, coalesce({duration}::int, c.total_duration), c.ended_at
+        ),
+        answered_at = CASE
+          WHEN {status} = 'in_progress' THEN coalesce(c.answered_at, {now}::timestamptz)
+          ELSE c.answered_at
+        END,
+        status = CASE
+          WHEN c.ended_at IS NULL
+            AND array_position(ARRAY['sending', 'queued', 'ringing', 'in_progress'], c.status)
+              < array_position(ARRAY['sending', 'queued', 'ringing', 'in_progress'], {status})
+          THEN {status}
+          ELSE c.status
+        END,
+        updated_at = {now}::timestamptz
+      FROM was
+      WHERE c.company_id = {company_id} AND c.id = was.id
+      RETURNING ${BEFORE_AND_AFTER}
+    )
+    SELECT ${RECORD_CALL_CHANGE}
+    FROM call`,
+  { prepared: true, records: true },
 );

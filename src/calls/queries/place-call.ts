@@ -51,13 +51,16 @@ export const DELETE_UNPLACED_CALL = statement(
   'calls.delete_unplaced_call',
   sql`
     WITH deleted AS (
-      DELETE FROM calls
-      WHERE company_id = {company_id}
-        AND uuid = {uuid}::uuid
-        AND status = 'sending'
-        AND carrier_call_id IS NULL
-      RETURNING company_id
+      DELETE FROM calls c
+      WHERE c.company_id = {company_id}
+        AND c.uuid = {uuid}::uuid
+        AND c.status = 'sending'
+        AND c.carrier_call_id IS NULL
+      RETURNING c.company_id, c AS was
+    ),
+    counted AS (${countRows('calls', 'deleted', -1)}
     )
-    ${countRows('calls', 'deleted', -1)}`,
-  { prepared: false },
+    SELECT record_deleted_call(deleted.was)
+    FROM deleted`,
+  { prepared: false, records: true },
 );

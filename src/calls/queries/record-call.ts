@@ -1,5 +1,18 @@
 import { sql, statement } from '../../db/sql';
 
+/** The row of the call `call_id` before the statement writes it, locked until the commit. */
+export const CALL_BEFORE = sql`
+      SELECT c.id, c AS call
+      FROM calls c
+      WHERE c.company_id = {company_id} AND c.id = {call_id}::bigint
+      FOR NO KEY UPDATE`;
+
+/** What an UPDATE of calls as `c` returns for its recording; `was` has the rows before. */
+export const BEFORE_AND_AFTER = sql`was.call AS was, c AS now`;
+
+/** Records what the CTE `call` has changed. */
+export const RECORD_CALL_CHANGE = sql`record_call_change(call.was, call.now) AS is_recorded`;
+
 // What belongs to a round in the routing of a call. The CTE `rounds` has a row for each round that
 // is written, with the id of its call; lists as JSON name a round by its `place`.
 
@@ -20,7 +33,12 @@ export const INSERT_ATTEMPTS = sql`
         place int, n int, attempt uuid, buyer_id bigint, buyer_group_id bigint, number text,
         timeout_seconds int, press_one_to_accept boolean, dial jsonb
       ) ON x.place = r.place
-      ORDER BY x.n`;
+      ORDER BY x.n
+      RETURNING id, call_id`;
+
+/** Records a new attempt `a`. */
+export const RECORD_ATTEMPT = sql`
+        record_attempt_event({company_id}::bigint, 'buyer_dialled', a.call_id, a.id)`;
 
 export const INSERT_SLOTS = sql`
       INSERT INTO call_slots (
@@ -64,29 +82,41 @@ export const INSERT_EVENTS = sql`
       FROM call, json_to_recordset({events}::json)
         AS x(event text, message text, buyer_id bigint, details jsonb)`;
 
+/** The duration of a call `c`, which ends if `ended_at` is given. */
+export const DURATION_AT_END = sql`
+        CASE
+          WHEN {ended_at}::timestamptz IS NULL THEN c.total_duration
+          ELSE extract(epoch FROM {ended_at}::timestamptz - c.created_at)::int
+        END`;
+
+/** The same for what it costs. */
+export const SERVICE_COST_AT_END = sql`
+        service_cost_after(was.call, ${DURATION_AT_END}, {ended_at}::timestamptz)`;
+
 /** Writes a further round of a call. */
 export const RECORD_ROUND = statement(
   'calls.record_round',
   sql`
-    WITH call AS (
-      UPDATE calls
+    WITH was AS (${CALL_BEFORE}
+    ),
+    call AS (
+      UPDATE calls c
       SET
         status = {status},
         fallback = {fallback},
         hangup_cause = {hangup_cause},
         ended_at = {ended_at}::timestamptz,
         round = {round}::int,
-        abandoned = abandoned
-          OR ({abandoned}::boolean AND coalesce(answered_by, '') NOT IN ('machine', 'fax')),
+        abandoned = c.abandoned
+          OR ({abandoned}::boolean AND coalesce(c.answered_by, '') NOT IN ('machine', 'fax')),
         updated_at = {now}::timestamptz,
-        buyer_id = coalesce({buyer_id}::bigint, buyer_id),
-        connect_to = coalesce({connect_to}, connect_to),
-        total_duration = CASE
-          WHEN {ended_at}::timestamptz IS NULL THEN total_duration
-          ELSE extract(epoch FROM {ended_at}::timestamptz - created_at)::int
-        END
-      WHERE company_id = {company_id} AND id = {call_id}::bigint
-      RETURNING id, lead_id, direction
+        buyer_id = coalesce({buyer_id}::bigint, c.buyer_id),
+        connect_to = coalesce({connect_to}, c.connect_to),
+        total_duration = ${DURATION_AT_END},
+        service_cost = ${SERVICE_COST_AT_END}
+      FROM was
+      WHERE c.company_id = {company_id} AND c.id = was.id
+      RETURNING c.id, c.lead_id, c.direction, ${BEFORE_AND_AFTER}
     ),
     rounds AS (
       SELECT
@@ -108,9 +138,19 @@ export const RECORD_ROUND = statement(
     queued AS (${QUEUE_FOR_LEAD}
     ),
     events AS (${INSERT_EVENTS}
+    ),
+    recorded AS MATERIALIZED (
+      SELECT call.id, ${RECORD_CALL_CHANGE}
+      FROM call
+    ),
+    dialed AS MATERIALIZED (
+      SELECT ${RECORD_ATTEMPT}
+      FROM recorded, attempts a
     )
-    SELECT id::float8 AS id FROM call`,
-  { prepared: true },
+    SELECT recorded.id::float8 AS id
+    FROM recorded, (SELECT count(*) AS n FROM dialed) dialed
+    WHERE dialed.n >= 0`,
+  { prepared: true, records: true },
 );
 
 export const INSERT_EVENT = statement(

@@ -1,5 +1,12 @@
 import { sql, statement } from '../../db/sql';
-import { INSERT_EVENTS, QUEUE_FOR_LEAD } from './record-call';
+import {
+  BEFORE_AND_AFTER,
+  DURATION_AT_END,
+  INSERT_EVENTS,
+  QUEUE_FOR_LEAD,
+  RECORD_CALL_CHANGE,
+  SERVICE_COST_AT_END,
+} from './record-call';
 
 // What an event changes about a call is written by one statement, of this file or of record-use.ts:
 // all of it, or nothing when the call is no longer as it was read. No lock is held from one
@@ -31,10 +38,8 @@ export const PROGRESS_OF_CALL = sql`
         END,
         ended_at = coalesce({ended_at}::timestamptz, c.ended_at),
         answered_duration = coalesce({answered_duration}::int, c.answered_duration),
-        total_duration = CASE
-          WHEN {ended_at}::timestamptz IS NULL THEN c.total_duration
-          ELSE extract(epoch FROM {ended_at}::timestamptz - c.created_at)::int
-        END,
+        total_duration = ${DURATION_AT_END},
+        service_cost = ${SERVICE_COST_AT_END},
         hangup_cause = coalesce({hangup_cause}, c.hangup_cause),
         recording_url = coalesce({recording_url}, c.recording_url)`;
 
@@ -63,8 +68,12 @@ export const FOLLOWS_CALL = sql`
           WHEN x.status IN ('ringing', 'answered', 'connected') THEN NULL
           ELSE {now}::timestamptz
         END
-      FROM call, json_to_recordset({attempts}::json) AS x(uuid uuid, status text)
+      FROM call, json_to_recordset({attempts}::json) AS x(uuid uuid, status text),
+        call_attempts before
       WHERE a.company_id = {company_id} AND a.uuid = x.uuid
+        AND before.company_id = {company_id} AND before.id = a.id
+      RETURNING a.id, a.call_id,
+        before.answered_at IS NULL AND a.answered_at IS NOT NULL AS is_answered
     ),
     released AS (
       DELETE FROM call_slots s
@@ -73,6 +82,14 @@ export const FOLLOWS_CALL = sql`
         AND s.call_id = {call_id}::bigint
         AND s.call_limit_id = held.call_limit_id
         AND held.is_released
+    )`;
+
+/** Records answers of attempts, after the CTE `recorded` has recorded the change of the call. */
+export const RECORD_ANSWERS = sql`
+    answered AS MATERIALIZED (
+      SELECT record_attempt_event({company_id}::bigint, 'buyer_answered', a.call_id, a.id)
+      FROM recorded, attempts a
+      WHERE a.is_answered
     )`;
 
 /**
@@ -95,11 +112,18 @@ export const RECORD_PROGRESS = statement(
   sql`
     WITH held AS (${SLOTS_OF_CALL}
     ),
+    was AS (
+      SELECT c.id, c AS call
+      FROM calls c
+      WHERE c.company_id = {company_id} AND c.id = {call_id}::bigint AND ${IS_UNCHANGED}
+      FOR NO KEY UPDATE
+    ),
     call AS (
       UPDATE calls c
       SET ${PROGRESS_OF_CALL}
-      WHERE c.company_id = {company_id} AND c.id = {call_id}::bigint AND ${IS_UNCHANGED}
-      RETURNING c.id, c.lead_id, c.direction
+      FROM was
+      WHERE c.company_id = {company_id} AND c.id = was.id
+      RETURNING c.id, c.lead_id, c.direction, ${BEFORE_AND_AFTER}
     ),
     ${FOLLOWS_CALL},
     slots AS (
@@ -132,7 +156,14 @@ export const RECORD_PROGRESS = statement(
       WHERE l.company_id = {company_id} AND l.id = locked.id
     ),
     events AS (${INSERT_EVENTS}
-    )
-    SELECT call.id::float8 AS id FROM call`,
-  { prepared: true },
+    ),
+    recorded AS MATERIALIZED (
+      SELECT call.id, ${RECORD_CALL_CHANGE}
+      FROM call
+    ),
+    ${RECORD_ANSWERS}
+    SELECT recorded.id::float8 AS id
+    FROM recorded, (SELECT count(*) AS n FROM answered) answered
+    WHERE answered.n >= 0`,
+  { prepared: true, records: true },
 );

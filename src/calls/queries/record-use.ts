@@ -1,8 +1,15 @@
 import { USE_OF_ROW } from '../../buyers/use-of-caps';
 import { sql, statement } from '../../db/sql';
+import { RECORD_CHANGE, recordExit } from '../../leads/lead-changes';
 import { AGENT_OF_BUYER } from './describe-call';
-import { INSERT_EVENTS } from './record-call';
-import { FOLLOWS_CALL, IS_UNCHANGED, PROGRESS_OF_CALL, SLOTS_OF_CALL } from './record-progress';
+import { BEFORE_AND_AFTER, INSERT_EVENTS, RECORD_CALL_CHANGE } from './record-call';
+import {
+  FOLLOWS_CALL,
+  IS_UNCHANGED,
+  PROGRESS_OF_CALL,
+  RECORD_ANSWERS,
+  SLOTS_OF_CALL,
+} from './record-progress';
 
 // What record-progress.ts writes, with what the buyer that has the call uses and pays.
 
@@ -13,7 +20,7 @@ import { FOLLOWS_CALL, IS_UNCHANGED, PROGRESS_OF_CALL, SLOTS_OF_CALL } from './r
  */
 const LOCKED_AND_CHECKED = sql`
     state AS (
-      SELECT c.id, c.caller_number, c.offer_id
+      SELECT c.id, c.caller_number, c.offer_id, c AS call
       FROM calls c
       WHERE c.company_id = {company_id} AND c.id = {call_id}::bigint AND ${IS_UNCHANGED}
       FOR NO KEY UPDATE
@@ -106,12 +113,13 @@ const UPDATE_CALL = sql`
         buyer_repeat_caller = c.buyer_repeat_caller OR {buyer_paid}::boolean,
         traffic_source_repeat_caller =
           c.traffic_source_repeat_caller OR {source_paid}::boolean
-      FROM checked
+      FROM checked, state was
       WHERE c.company_id = {company_id}
-        AND c.id = {call_id}::bigint
+        AND c.id = was.id
         AND checked.buyer_paid = {buyer_paid}::boolean
         AND checked.source_paid = {source_paid}::boolean
-      RETURNING c.id, c.lead_id, c.direction, c.caller_number, c.payout`;
+      RETURNING
+        c.id, c.lead_id, c.direction, c.caller_number, c.payout, ${BEFORE_AND_AFTER}`;
 
 /** The call, its attempts, slots and caps. */
 const CHANGED_CALL = sql`
@@ -154,10 +162,29 @@ const CHANGED_CALL = sql`
       WHERE l.company_id = {company_id} AND l.id = x.id
     )`;
 
+/** The recording of the call reads its conversions and its lead: these are written first. */
+const RECORDED_AFTER = sql`
+    recorded AS MATERIALIZED (
+      SELECT call.id, ${RECORD_CALL_CHANGE}
+      FROM call, (SELECT count(*) AS n FROM conversion) v,
+        (SELECT count(*) AS n FROM lead_recorded) l
+      WHERE v.n >= 0 AND l.n >= 0
+    ),
+    ${RECORD_ANSWERS}`;
+
 const OUTCOME = sql`
     SELECT
-      EXISTS (SELECT FROM call) AS is_written, checked.buyer_paid, checked.source_paid
-    FROM checked`;
+      EXISTS (SELECT FROM recorded) AS is_written, checked.buyer_paid, checked.source_paid
+    FROM checked, (SELECT count(*) AS n FROM answered) answered`;
+
+/** Locked after the call and the caps. */
+const LEAD_WAS = sql`
+    lead_was AS MATERIALIZED (
+      SELECT w AS was, w.id
+      FROM call
+      JOIN leads w ON w.company_id = {company_id} AND w.id = call.lead_id
+      FOR NO KEY UPDATE OF w
+    )`;
 
 const COLUMNS_OF_LEAD = sql`
         revenue = l.revenue + {revenue}::numeric,
@@ -185,28 +212,33 @@ export const RECORD_USE = statement(
         AND v.call_id = {call_id}::bigint
         AND v.buyer_id = {owner_id}::bigint
         AND v.returned_at IS NULL
+      RETURNING v.id
     ),
+    ${LEAD_WAS},
     lead AS (
       UPDATE leads l
       SET ${COLUMNS_OF_LEAD}
-      FROM call
+      FROM lead_was
       WHERE l.company_id = {company_id}
-        AND l.id = call.lead_id
+        AND l.id = lead_was.id
         AND (
           {pays_source}::boolean
           OR octet_length((l.data || {lead_tokens}::jsonb)::text) <= 131072
         )
+      RETURNING lead_was.was, l AS is_now
     ),
+    lead_recorded AS MATERIALIZED (SELECT ${RECORD_CHANGE} FROM lead x),
     events AS (${INSERT_EVENTS}
-    )
-    ${OUTCOME}`,
-  { prepared: true },
+    ),
+    ${RECORDED_AFTER}
+    ${OUTCOME}
+    WHERE answered.n >= 0`,
+  { prepared: true, records: true },
 );
 
 /**
  * The same with a new conversion. A payout that no conversion of the call has yet becomes part of
- * the new one. To write `buyer_converted` of a lead is to convert it (exit_on_conversion of the
- * database).
+ * the new one. The lead converts, also one that has converted before.
  */
 export const RECORD_CONVERSION = statement(
   'calls.record_conversion',
@@ -232,17 +264,27 @@ export const RECORD_CONVERSION = statement(
           0
         )
       FROM call
+      RETURNING id, call_id
     ),
+    ${LEAD_WAS},
     lead AS (
       UPDATE leads l
       SET ${COLUMNS_OF_LEAD},
         buyer_converted = true,
         buyer_id = {owner_id}::bigint
-      FROM call
-      WHERE l.company_id = {company_id} AND l.id = call.lead_id
+      FROM lead_was
+      WHERE l.company_id = {company_id} AND l.id = lead_was.id
+      RETURNING lead_was.was, l AS is_now
     ),
+    lead_recorded AS MATERIALIZED (SELECT ${recordExit(sql`'converted'`)} FROM lead x),
     events AS (${INSERT_EVENTS}
+    ),
+    ${RECORDED_AFTER},
+    converted AS MATERIALIZED (
+      SELECT record_conversion_event({company_id}::bigint, v.call_id, v.id)
+      FROM recorded, conversion v
     )
-    ${OUTCOME}`,
-  { prepared: true },
+    ${OUTCOME}, (SELECT count(*) AS n FROM converted) converted
+    WHERE answered.n >= 0 AND converted.n >= 0`,
+  { prepared: true, records: true },
 );

@@ -1,4 +1,6 @@
 import { sql, statement } from '../../db/sql';
+import { RECORD_CHANGE } from '../../leads/lead-changes';
+import { BEFORE_AND_AFTER, CALL_BEFORE, RECORD_CALL_CHANGE } from './record-call';
 
 /** The conversions of a call that were not returned, and the groups that their buyers are of. */
 export const READ_CONVERSIONS = statement(
@@ -132,89 +134,134 @@ export const RETURN_USAGE = statement(
   { prepared: true },
 );
 
+const LEAD_WAS = sql`
+    held AS MATERIALIZED (
+      SELECT w AS was, w.id
+      FROM call
+      JOIN leads w ON w.company_id = {company_id} AND w.id = call.lead_id
+      FOR NO KEY UPDATE OF w
+    )`;
+
 export const RETURN_CONVERSIONS = statement(
   'calls.return_conversions',
   sql`
-    WITH returned AS (
+    WITH was AS (${CALL_BEFORE}
+    ),
+    returned AS (
       UPDATE conversions
       SET returned_at = {now}::timestamptz, return_reason = {reason}
       WHERE company_id = {company_id} AND id = ANY({conversion_ids}::bigint[])
+      RETURNING id
     ),
     call AS (
-      UPDATE calls
+      UPDATE calls c
       SET
         buyer_converted = false,
-        revenue = revenue - {revenue}::numeric,
-        buyer_revenue = buyer_revenue - {revenue}::numeric,
+        revenue = c.revenue - {revenue}::numeric,
+        buyer_revenue = c.buyer_revenue - {revenue}::numeric,
         updated_at = {now}::timestamptz,
         user_updated_at = {now}::timestamptz
-      WHERE company_id = {company_id} AND id = {call_id}::bigint
-      RETURNING lead_id
+      FROM was
+      WHERE c.company_id = {company_id} AND c.id = was.id
+      RETURNING c.lead_id, ${BEFORE_AND_AFTER}
+    ),
+    ${LEAD_WAS},
+    lead AS (
+      UPDATE leads l
+      SET revenue = l.revenue - {revenue}::numeric, updated_at = {now}::timestamptz
+      FROM held
+      WHERE l.company_id = {company_id} AND l.id = held.id
+      RETURNING held.was, l AS is_now
+    ),
+    lead_recorded AS MATERIALIZED (
+      SELECT ${RECORD_CHANGE}
+      FROM lead x
     )
-    UPDATE leads
-    SET revenue = leads.revenue - {revenue}::numeric, updated_at = {now}::timestamptz
-    FROM call
-    WHERE leads.company_id = {company_id} AND leads.id = call.lead_id`,
-  { prepared: true },
+    SELECT ${RECORD_CALL_CHANGE}
+    FROM call,
+      (SELECT count(*) AS n FROM returned) returned,
+      (SELECT count(*) AS n FROM lead_recorded) lead
+    WHERE returned.n >= 0 AND lead.n >= 0`,
+  { prepared: true, records: true },
 );
 
-/**
- * A lead has converted while another of its calls has. Then the column is not written: to write it
- * is to convert (exit_on_conversion of the database), which a return does not.
- */
+/** A lead has converted while another of its calls has. */
 export const UNCONVERT_LEAD = statement(
   'calls.unconvert_lead',
   sql`
-    UPDATE leads l
-    SET buyer_converted = false
-    FROM calls c
-    WHERE c.company_id = {company_id}
-      AND c.id = {call_id}::bigint
-      AND l.company_id = c.company_id
-      AND l.id = c.lead_id
-      AND l.buyer_converted
-      AND NOT EXISTS (
-        SELECT
-        FROM calls other
-        WHERE other.company_id = c.company_id
-          AND other.lead_id = l.id
-          AND other.id <> c.id
-          AND other.buyer_converted
-      )`,
+    WITH held AS MATERIALIZED (
+      SELECT w AS was, w.id
+      FROM calls c
+      JOIN leads w ON w.company_id = c.company_id AND w.id = c.lead_id
+      WHERE c.company_id = {company_id} AND c.id = {call_id}::bigint AND w.buyer_converted
+      FOR NO KEY UPDATE OF w
+    ),
+    lead AS (
+      UPDATE leads l
+      SET buyer_converted = false
+      FROM held
+      WHERE l.company_id = {company_id}
+        AND l.id = held.id
+        AND NOT EXISTS (
+          SELECT
+          FROM calls other
+          WHERE other.company_id = {company_id}
+            AND other.lead_id = held.id
+            AND other.id <> {call_id}::bigint
+            AND other.buyer_converted
+        )
+      RETURNING held.was, l AS is_now
+    )
+    SELECT count(${RECORD_CHANGE}) AS n
+    FROM lead x`,
   { prepared: true },
 );
 
 export const RETURN_PAYOUT = statement(
   'calls.return_payout',
   sql`
-    WITH unpaid AS (
+    WITH was AS (${CALL_BEFORE}
+    ),
+    unpaid AS (
       UPDATE conversions
       SET payout = 0
       WHERE company_id = {company_id} AND call_id = {call_id}::bigint AND returned_at IS NULL
     ),
     call AS (
-      UPDATE calls
+      UPDATE calls c
       SET
         traffic_source_converted = false,
-        payout = payout - {payout}::numeric,
+        payout = c.payout - {payout}::numeric,
         updated_at = {now}::timestamptz,
         user_updated_at = {now}::timestamptz
-      WHERE company_id = {company_id} AND id = {call_id}::bigint
-      RETURNING lead_id
+      FROM was
+      WHERE c.company_id = {company_id} AND c.id = was.id
+      RETURNING c.lead_id, ${BEFORE_AND_AFTER}
+    ),
+    ${LEAD_WAS},
+    lead AS (
+      UPDATE leads l
+      SET
+        payout = l.payout - {payout}::numeric,
+        offer_converted = EXISTS (
+          SELECT
+          FROM calls other
+          WHERE other.company_id = {company_id}
+            AND other.lead_id = l.id
+            AND other.id <> {call_id}::bigint
+            AND other.traffic_source_converted
+        ),
+        updated_at = {now}::timestamptz
+      FROM held
+      WHERE l.company_id = {company_id} AND l.id = held.id
+      RETURNING held.was, l AS is_now
+    ),
+    lead_recorded AS MATERIALIZED (
+      SELECT ${RECORD_CHANGE}
+      FROM lead x
     )
-    UPDATE leads
-    SET
-      payout = leads.payout - {payout}::numeric,
-      offer_converted = EXISTS (
-        SELECT
-        FROM calls other
-        WHERE other.company_id = {company_id}
-          AND other.lead_id = leads.id
-          AND other.id <> {call_id}::bigint
-          AND other.traffic_source_converted
-      ),
-      updated_at = {now}::timestamptz
-    FROM call
-    WHERE leads.company_id = {company_id} AND leads.id = call.lead_id`,
-  { prepared: true },
+    SELECT ${RECORD_CALL_CHANGE}
+    FROM call, (SELECT count(*) AS n FROM lead_recorded) lead
+    WHERE lead.n >= 0`,
+  { prepared: true, records: true },
 );

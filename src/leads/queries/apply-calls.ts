@@ -1,4 +1,5 @@
 import { sql, statement } from '../../db/sql';
+import { CONNECTS, recordExit } from './record-leads';
 
 /** An outbound call with a fixed destination was answered by a person. */
 const IS_PERSON = sql`(c.direction = 'outbound' AND c.answered_by IN ('human', 'unknown'))`;
@@ -58,19 +59,31 @@ export const LOCK_NEW_CALLS = statement(
 export const APPLY_CALLS = statement(
   'leads.apply_calls',
   sql`
-    UPDATE leads l
-    SET
-      attempted_call_id = greatest(l.attempted_call_id, x.attempted_call_id),
-      connected_call_id = greatest(l.connected_call_id, x.connected_call_id),
-      last_call_at = greatest(l.last_call_at, x.last_call_at),
-      buyer_id = coalesce(x.buyer_id, l.buyer_id),
-      status = x.status,
-      updated_at = {now}::timestamptz
-    FROM jsonb_to_recordset({leads}::jsonb) AS x(
-      company_id bigint, id bigint, attempted_call_id bigint, connected_call_id bigint,
-      last_call_at timestamptz, buyer_id bigint, status text
+    WITH applied AS MATERIALIZED (
+      SELECT
+        a.company_id, a.id, a.attempted_call_id, a.connected_call_id, a.last_call_at, a.buyer_id,
+        a.status, w AS was
+      FROM jsonb_to_recordset({leads}::jsonb) AS a(
+        company_id bigint, id bigint, attempted_call_id bigint, connected_call_id bigint,
+        last_call_at timestamptz, buyer_id bigint, status text
+      )
+      JOIN leads w ON w.company_id = a.company_id AND w.id = a.id
+    ),
+    changed AS (
+      UPDATE leads l
+      SET
+        attempted_call_id = greatest(l.attempted_call_id, a.attempted_call_id),
+        connected_call_id = greatest(l.connected_call_id, a.connected_call_id),
+        last_call_at = greatest(l.last_call_at, a.last_call_at),
+        buyer_id = coalesce(a.buyer_id, l.buyer_id),
+        status = a.status,
+        updated_at = {now}::timestamptz
+      FROM applied a
+      WHERE l.company_id = a.company_id AND l.id = a.id
+      RETURNING a.was, l AS is_now
     )
-    WHERE l.company_id = x.company_id AND l.id = x.id
+    SELECT count(${recordExit(CONNECTS)}) AS n
+    FROM changed x
   `,
   { prepared: true },
 );

@@ -1,5 +1,6 @@
 import { countRows } from '../../db/counters';
 import { sql, statement, type SqlText } from '../../db/sql';
+import { OPTS_OUT, RECORD_CHANGE, recordExit } from './record-leads';
 
 /** Adds the contacts that do not exist yet, so that there is a row to lock. */
 export const ADD_CONTACTS = statement(
@@ -75,10 +76,23 @@ export const OPT_CONTACTS_IN = statement(
   { prepared: false },
 );
 
+/**
+ * Records that numbers have opted out which have no live lead. It comes after the leads of the
+ * numbers were stopped.
+ */
+export const RECORD_OPT_OUTS = statement(
+  'leads.record_opt_outs',
+  sql`
+    SELECT count(record_opt_out_of({company_id}, x.number, NULL, NULL)) AS n
+    FROM unnest({numbers}::bigint[]) AS x(number)
+  `,
+  { prepared: false },
+);
+
 /** SQL that stops live leads l and logs it, with `status` saying why. */
 export const stopLeads = (which: SqlText, details = sql`NULL::json`): SqlText => sql`
-  WITH locked AS (
-    SELECT l.id
+  WITH locked AS MATERIALIZED (
+    SELECT l.id, l AS was
     FROM leads l
     WHERE l.company_id = {company_id}
       AND ${which}
@@ -90,12 +104,14 @@ export const stopLeads = (which: SqlText, details = sql`NULL::json`): SqlText =>
   stopped AS (
     UPDATE leads l
     SET status = {status}, due_at = NULL, claim_id = NULL, updated_at = {now}::timestamptz
-    WHERE l.company_id = {company_id} AND l.id = ANY(ARRAY(SELECT id FROM locked))
-    RETURNING l.id
-  )
+    FROM locked
+    WHERE l.company_id = {company_id} AND l.id = locked.id
+    RETURNING l.id, locked.was, l AS is_now
+  ),
+  recorded AS MATERIALIZED (SELECT x.id, ${recordExit(OPTS_OUT)} FROM stopped x)
   INSERT INTO lead_logs (company_id, created_at, lead_id, event, message, details)
   SELECT {company_id}, {now}::timestamptz, id, {event}, {message}, ${details}
-  FROM stopped
+  FROM recorded
   ORDER BY id
 `;
 
@@ -114,8 +130,8 @@ export const STOP_LEADS = statement(
 export const RESUME_LEADS = statement(
   'leads.resume_leads',
   sql`
-    WITH locked AS (
-      SELECT l.id
+    WITH locked AS MATERIALIZED (
+      SELECT l.id, l AS was
       FROM leads l
       WHERE l.company_id = {company_id}
         AND l.caller_number = ANY({numbers}::bigint[])
@@ -134,12 +150,14 @@ export const RESUME_LEADS = statement(
         END,
         claim_id = NULL,
         updated_at = {now}::timestamptz
-      WHERE l.company_id = {company_id} AND l.id = ANY(ARRAY(SELECT id FROM locked))
-      RETURNING l.id
-    )
+      FROM locked
+      WHERE l.company_id = {company_id} AND l.id = locked.id
+      RETURNING l.id, locked.was, l AS is_now
+    ),
+    recorded AS MATERIALIZED (SELECT x.id, ${RECORD_CHANGE} FROM resumed x)
     INSERT INTO lead_logs (company_id, created_at, lead_id, event, message)
     SELECT {company_id}, {now}::timestamptz, id, {event}, {message}
-    FROM resumed
+    FROM recorded
     ORDER BY id
   `,
   { prepared: false },

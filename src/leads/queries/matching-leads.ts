@@ -1,5 +1,6 @@
 import { countRows } from '../../db/counters';
 import { sql, statement } from '../../db/sql';
+import { RECORD_CHANGE } from './record-leads';
 
 // Leads of one number at an offer (`schedule_id` is null then) or in a schedule.
 
@@ -32,8 +33,8 @@ export const LOCK_LIVE_LEAD = statement(
 export const EXPIRE_LEADS = statement(
   'leads.expire_leads',
   sql`
-    WITH locked AS (
-      SELECT l.id FROM leads l WHERE ${MATCHES} AND l.is_live ORDER BY l.id FOR UPDATE
+    WITH locked AS MATERIALIZED (
+      SELECT l.id, l AS was FROM leads l WHERE ${MATCHES} AND l.is_live ORDER BY l.id FOR UPDATE
     ),
     expired AS (
       UPDATE leads l
@@ -46,17 +47,18 @@ export const EXPIRE_LEADS = statement(
         updated_at = {now}::timestamptz
       FROM locked
       WHERE l.company_id = {company_id} AND l.id = locked.id
-      RETURNING l.id
+      RETURNING l.id, locked.was, l AS is_now
     ),
     canceled AS (
       UPDATE scheduled_callbacks c
       SET status = 'canceled'
       FROM expired
       WHERE c.company_id = {company_id} AND c.lead_id = expired.id AND c.status = 'pending'
-    )
+    ),
+    recorded AS MATERIALIZED (SELECT x.id, ${RECORD_CHANGE} FROM expired x)
     INSERT INTO lead_logs (company_id, created_at, lead_id, event, message)
     SELECT {company_id}, {now}::timestamptz, id, 'expired', 'asked for by a submission'
-    FROM expired
+    FROM recorded
   `,
   { prepared: false },
 );
@@ -65,8 +67,12 @@ export const EXPIRE_LEADS = statement(
 export const DELETE_LEADS = statement(
   'leads.delete_leads',
   sql`
-    WITH locked AS (
-      SELECT l.id FROM leads l WHERE ${MATCHES} AND l.deleted_at IS NULL ORDER BY l.id FOR UPDATE
+    WITH locked AS MATERIALIZED (
+      SELECT l.id, l AS was
+      FROM leads l
+      WHERE ${MATCHES} AND l.deleted_at IS NULL
+      ORDER BY l.id
+      FOR UPDATE
     ),
     deleted AS (
       UPDATE leads l
@@ -78,8 +84,9 @@ export const DELETE_LEADS = statement(
         updated_at = {now}::timestamptz
       FROM locked
       WHERE l.company_id = {company_id} AND l.id = locked.id
-      RETURNING l.company_id, l.id
+      RETURNING l.company_id, l.id, locked.was, l AS is_now
     ),
+    recorded AS MATERIALIZED (SELECT x.company_id, x.id, ${RECORD_CHANGE} FROM deleted x),
     canceled AS (
       UPDATE scheduled_callbacks c
       SET status = 'canceled'
@@ -89,9 +96,9 @@ export const DELETE_LEADS = statement(
     logged AS (
       INSERT INTO lead_logs (company_id, created_at, lead_id, event, message)
       SELECT {company_id}, {now}::timestamptz, id, 'deleted', 'asked for by a submission'
-      FROM deleted
+      FROM recorded
     )
-    ${countRows('leads', 'deleted', -1)}
+    ${countRows('leads', 'recorded', -1)}
   `,
   { prepared: false },
 );
@@ -100,8 +107,8 @@ export const DELETE_LEADS = statement(
 export const UPDATE_OTHER_LEADS = statement(
   'leads.update_other_leads',
   sql`
-    WITH locked AS (
-      SELECT l.id
+    WITH locked AS MATERIALIZED (
+      SELECT l.id, l AS was
       FROM leads l
       WHERE ${MATCHES} AND l.deleted_at IS NULL AND l.id <> {lead_id}::bigint
       ORDER BY l.id
@@ -115,11 +122,12 @@ export const UPDATE_OTHER_LEADS = statement(
         updated_at = {now}::timestamptz
       FROM locked
       WHERE l.company_id = {company_id} AND l.id = locked.id
-      RETURNING l.id
-    )
+      RETURNING l.id, locked.was, l AS is_now
+    ),
+    recorded AS MATERIALIZED (SELECT x.id, ${RECORD_CHANGE} FROM changed x)
     INSERT INTO lead_logs (company_id, created_at, lead_id, event, message)
     SELECT {company_id}, {now}::timestamptz, id, 'updated', 'with all leads of its number'
-    FROM changed
+    FROM recorded
   `,
   { prepared: false },
 );
@@ -131,20 +139,31 @@ export const UPDATE_OTHER_LEADS = statement(
 export const UPDATE_CALLS = statement(
   'leads.update_calls',
   sql`
-    UPDATE calls c
-    SET
-      token_values = (c.token_values - {removed}::text[]) || {data}::jsonb,
-      updated_at = {now}::timestamptz
-    FROM leads l
-    WHERE ${MATCHES}
-      AND c.company_id = l.company_id
-      AND c.lead_id = l.id
-      AND (l.id = {lead_id}::bigint OR {all}::boolean)
-      AND (
-        {since}::timestamptz IS NULL
-        OR c.created_at >= {since}::timestamptz
-          AND (c.offer_id = l.offer_id OR c.schedule_id = l.schedule_id)
-      )
+    WITH was AS (
+      SELECT c.id, c AS call
+      FROM leads l
+      JOIN calls c ON c.company_id = l.company_id AND c.lead_id = l.id
+      WHERE ${MATCHES}
+        AND (l.id = {lead_id}::bigint OR {all}::boolean)
+        AND (
+          {since}::timestamptz IS NULL
+          OR c.created_at >= {since}::timestamptz
+            AND (c.offer_id = l.offer_id OR c.schedule_id = l.schedule_id)
+        )
+      ORDER BY c.id
+      FOR NO KEY UPDATE OF c
+    ),
+    call AS (
+      UPDATE calls c
+      SET
+        token_values = (c.token_values - {removed}::text[]) || {data}::jsonb,
+        updated_at = {now}::timestamptz
+      FROM was
+      WHERE c.company_id = {company_id} AND c.id = was.id
+      RETURNING was.call AS was, c AS now
+    )
+    SELECT record_call_change(call.was, call.now) AS is_recorded
+    FROM call
   `,
-  { prepared: false },
+  { prepared: false, records: true },
 );

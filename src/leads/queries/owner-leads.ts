@@ -1,4 +1,5 @@
 import { sql, statement } from '../../db/sql';
+import { RECORD_CHANGE } from './record-leads';
 
 // Leads of an offer or of a schedule, in batches by ascending id: `last` is the last id of the
 // batch, null for an empty one. One of offer_id and schedule_id is null.
@@ -7,8 +8,8 @@ import { sql, statement } from '../../db/sql';
 export const RESUME_OWNER_LEADS = statement(
   'leads.resume_owner_leads',
   sql`
-    WITH batch AS (
-      SELECT l.id
+    WITH batch AS MATERIALIZED (
+      SELECT l.id, l AS was
       FROM leads l
       WHERE l.company_id = {company_id}
         AND (l.schedule_id = {schedule_id}::bigint OR l.offer_id = {offer_id}::bigint)
@@ -30,13 +31,14 @@ export const RESUME_OWNER_LEADS = statement(
         updated_at = {now}::timestamptz
       FROM batch
       WHERE l.company_id = {company_id} AND l.id = batch.id
-      RETURNING l.id
+      RETURNING l.id, batch.was, l AS is_now
     ),
+    recorded AS MATERIALIZED (SELECT x.id, ${RECORD_CHANGE} FROM resumed x),
     logged AS (
       INSERT INTO lead_logs (company_id, created_at, lead_id, event)
-      SELECT {company_id}, {now}::timestamptz, id, 'resumed' FROM resumed ORDER BY id
+      SELECT {company_id}, {now}::timestamptz, id, 'resumed' FROM recorded ORDER BY id
     )
-    SELECT max(id) AS last FROM resumed
+    SELECT max(id) AS last FROM recorded
   `,
   { prepared: false, nullable: ['last'] },
 );
@@ -45,8 +47,8 @@ export const RESUME_OWNER_LEADS = statement(
 export const REMOVE_OWNER_LEADS = statement(
   'leads.remove_owner_leads',
   sql`
-    WITH batch AS (
-      SELECT l.id
+    WITH batch AS MATERIALIZED (
+      SELECT l.id, l AS was
       FROM leads l
       WHERE l.company_id = {company_id}
         AND (
@@ -70,13 +72,14 @@ export const REMOVE_OWNER_LEADS = statement(
         updated_at = {now}::timestamptz
       FROM batch
       WHERE l.company_id = {company_id} AND l.id = batch.id
-      RETURNING l.id
+      RETURNING l.id, batch.was, l AS is_now
     ),
+    recorded AS MATERIALIZED (SELECT x.id, ${RECORD_CHANGE} FROM removed x),
     logged AS (
       INSERT INTO lead_logs (company_id, created_at, lead_id, event)
-      SELECT {company_id}, {now}::timestamptz, id, 'removed' FROM removed ORDER BY id
+      SELECT {company_id}, {now}::timestamptz, id, 'removed' FROM recorded ORDER BY id
     )
-    SELECT max(id) AS last FROM removed
+    SELECT max(id) AS last FROM recorded
   `,
   { prepared: false, nullable: ['last'] },
 );

@@ -14,8 +14,18 @@ export const FIND_OFFER_OF_SCHEDULE = statement(
   { prepared: false },
 );
 
-/** SQL that restricts a number at the offer or the schedule of a column; it lifts nothing. */
+/**
+ * SQL that restricts a number at the offer or the schedule of a column; it lifts nothing. Returns
+ * whether the number has opted out there by that.
+ */
 const restrictAt = (column: SqlText, id: SqlText): SqlText => sql`
+  WITH before AS (
+    SELECT b.opt_out
+    FROM contact_restrictions b
+    WHERE b.company_id = {company_id}
+      AND b.${column} = ${id}
+      AND b.caller_number = {caller_number}::bigint
+  )
   INSERT INTO contact_restrictions AS x (
     company_id, created_at, updated_at, caller_number, ${column}, blocked, opt_out
   )
@@ -27,6 +37,7 @@ const restrictAt = (column: SqlText, id: SqlText): SqlText => sql`
     blocked = x.blocked OR excluded.blocked,
     opt_out = x.opt_out OR excluded.opt_out,
     updated_at = excluded.updated_at
+  RETURNING x.opt_out AND NOT EXISTS (SELECT FROM before WHERE before.opt_out) AS opts_out
 `;
 
 export const RESTRICT_AT_OFFER = statement(
@@ -38,6 +49,20 @@ export const RESTRICT_AT_OFFER = statement(
 export const RESTRICT_IN_SCHEDULE = statement(
   'leads.restrict_in_schedule',
   restrictAt(sql`schedule_id`, sql`{schedule_id}::bigint`),
+  { prepared: false },
+);
+
+/**
+ * Records that a number has opted out at an offer or in a schedule where it has no live lead. It
+ * comes after its leads there were stopped.
+ */
+export const RECORD_RESTRICTED_OPT_OUT = statement(
+  'leads.record_restricted_opt_out',
+  sql`
+    SELECT record_opt_out_of(
+      {company_id}, {caller_number}::bigint, {offer_id}::bigint, {schedule_id}::bigint
+    ) AS recorded
+  `,
   { prepared: false },
 );
 

@@ -1,4 +1,5 @@
 import { sql, statement } from '../../db/sql';
+import { recordExit } from './record-leads';
 
 /** The oldest events of each company, by turns: none waits until those of another are done. */
 export const FIND_SCHEDULE_EVENTS = statement(
@@ -106,23 +107,25 @@ export const FIND_TRIGGERED_SCHEDULES = statement(
   { prepared: true },
 ).returning<{ triggers: { on: string; token_filter_list: string[] }[] }>();
 
-/** Its schedule may end by that (exit_schedule() of the database). */
+/** Its schedule may end by that. */
 export const RECORD_CALL_OF_LEAD = statement(
   'leads.record_call_of_lead',
   sql`
-    UPDATE leads
-    SET called_at = {now}::timestamptz, updated_at = {now}::timestamptz
-    WHERE company_id = {company_id} AND id = {lead_id}::bigint AND is_live
-  `,
-  { prepared: true },
-);
-
-export const SET_TRIGGERED_BY = statement(
-  'leads.set_triggered_by',
-  sql`
-    UPDATE leads
-    SET triggered_by = {triggered_by}::bigint[]
-    WHERE company_id = {company_id} AND id = {id}::bigint
+    WITH held AS MATERIALIZED (
+      SELECT l AS was, l.id
+      FROM leads l
+      WHERE l.company_id = {company_id} AND l.id = {lead_id}::bigint AND l.is_live
+      FOR NO KEY UPDATE
+    ),
+    changed AS (
+      UPDATE leads l
+      SET called_at = {now}::timestamptz, updated_at = {now}::timestamptz
+      FROM held
+      WHERE l.company_id = {company_id} AND l.id = held.id
+      RETURNING held.was, l AS is_now
+    )
+    SELECT ${recordExit(sql`'inbound_call'`)} AS recorded
+    FROM changed x
   `,
   { prepared: true },
 );

@@ -1,5 +1,5 @@
 import { countRows } from '../../db/counters';
-import { sql, statement } from '../../db/sql';
+import { sql, statement, type SqlText } from '../../db/sql';
 
 // A submission makes a lead or updates the live lead of its number. Two statements, one for leads
 // of an offer and one for leads of a schedule, because the unique index that finds the live lead
@@ -8,7 +8,9 @@ import { sql, statement } from '../../db/sql';
 // append a plain SELECT, so that `npm run generate:sql` checks the CTEs.
 //
 // Submissions that differ only in their rows are written by one statement, in the order of their
-// numbers, so that two batches never deadlock.
+// numbers, so that two batches never deadlock. A batch first locks the live leads of its numbers
+// (`held`), to record what it changes of them (record-leads.ts). It fails with
+// serialization_failure, and has to begin again, if another one has made a lead meanwhile.
 
 /** Columns that a submission has of its own. All other parameters hold for the whole batch. */
 const SUBMITTED = sql`
@@ -21,7 +23,8 @@ const COLUMNS = sql`
   company_id, created_at, updated_at, user_updated_at, first_queued_at, entered_at,
   offer_id, schedule_id, status, next_action_at, due_at, callback_at, scheduled_callback_id,
   uuid, caller_number, zones, data, email, contact_field_type, expires_in, sub_id,
-  traffic_source_id, remote_ip, lead_priority, hours_to_expire, max_contact_attempts`;
+  traffic_source_id, remote_ip, lead_priority, hours_to_expire, max_contact_attempts,
+  triggered_by`;
 
 /** A new lead, from a row s of `started`. */
 const VALUES = sql`
@@ -33,7 +36,7 @@ const VALUES = sql`
     THEN nextval('scheduled_callbacks_id_seq') END,
   s.uuid, s.caller_number, s.zones, s.data, s.email, s.contact_field_type, s.expires_in,
   s.sub_id, s.traffic_source_id, s.remote_ip, s.lead_priority, s.hours_to_expire,
-  s.max_contact_attempts`;
+  s.max_contact_attempts, {triggered_by}::bigint[]`;
 
 /**
  * What a submission makes of the live lead of its number. `excluded` is the lead that it would
@@ -140,6 +143,67 @@ const RESTRICTED = sql`
       AND (x.offer_id = o.offer_id OR x.schedule_id = o.schedule_id)
   ) r ON true`;
 
+/**
+ * What the statement begins with: the live leads of the numbers, locked in their order. Each is
+ * looked up by itself: for a join, PostgreSQL might read all leads.
+ */
+const held = (is_its_owner: SqlText): SqlText => sql`
+  SELECT h.was, h.id
+  FROM (SELECT * FROM started ORDER BY caller_number) s
+  CROSS JOIN LATERAL (
+    SELECT l AS was, l.id
+    FROM leads l
+    WHERE l.company_id = {company_id}
+      AND l.caller_number = s.caller_number
+      AND l.is_live
+      AND ${is_its_owner}
+    LIMIT 1
+    FOR NO KEY UPDATE
+  ) h`;
+
+/** All of them are locked before the first lead is written. */
+const ALL_HELD = sql`(SELECT count(*) AS n FROM held) all_held WHERE all_held.n >= 0`;
+
+/**
+ * What becomes of the leads that were stored. `created` is of those that are new, whose next
+ * actions it counts.
+ */
+const WRITTEN = sql`
+  left_or_stayed AS MATERIALIZED (
+    SELECT
+      h.was, x.created,
+      leave_schedule(
+        x.is_now,
+        CASE
+          WHEN NOT x.created AND (x.is_now).status = 'opt_out' AND (h.was).status <> 'opt_out'
+          THEN 'opted_out'
+        END
+      ) AS is_now
+    FROM stored x
+    LEFT JOIN held h ON h.id = (x.is_now).id
+  ),
+  recorded AS MATERIALIZED (
+    SELECT x.is_now, x.created, record_submitted_lead(x.was, x.is_now, x.created) AS is_recorded
+    FROM left_or_stayed x
+  ),
+  written AS MATERIALIZED (SELECT (x.is_now).*, x.created FROM recorded x),
+  counted_actions AS MATERIALIZED (
+    SELECT count_next_actions(
+      {company_id}, '{}', array_agg(next_action_hour(w.due_at, w.callback_at, w.next_action_at))
+    ) AS is_counted
+    FROM written w
+    WHERE w.created
+    HAVING count(*) > 0
+  ),
+  logged AS (${LOGS}),
+  created AS (
+    SELECT {company_id}::bigint AS company_id
+    FROM written w
+    JOIN counted_actions ON is_counted
+    WHERE w.created
+  ),
+  counted AS (${countRows('leads', 'created')})`;
+
 /** CTEs that write leads of an offer. */
 export const WRITE_OFFER_LEADS = sql`
   WITH owner AS (
@@ -166,18 +230,17 @@ export const WRITE_OFFER_LEADS = sql`
     LEFT JOIN contacts k ON k.company_id = {company_id} AND k.caller_number = q.caller_number
     ${RESTRICTED}
   ),
-  written AS (
+  held AS MATERIALIZED (${held(sql`l.offer_id = s.offer_id AND l.schedule_id IS NULL`)}),
+  stored AS (
     INSERT INTO leads (${COLUMNS})
     SELECT ${VALUES}
-    FROM started s
+    FROM started s, ${ALL_HELD}
     ORDER BY s.caller_number
     ON CONFLICT (company_id, offer_id, caller_number) WHERE is_live AND schedule_id IS NULL
     DO UPDATE SET ${CHANGES}
-    RETURNING leads.*, leads.xmax = 0 AS created
+    RETURNING leads AS is_now, leads.xmax = 0 AS created
   ),
-  logged AS (${LOGS}),
-  created AS (SELECT w.company_id FROM written w WHERE w.created),
-  counted AS (${countRows('leads', 'created')})`;
+  ${WRITTEN}`;
 
 /** CTEs that write leads of a schedule. */
 export const WRITE_SCHEDULE_LEADS = sql`
@@ -210,18 +273,17 @@ export const WRITE_SCHEDULE_LEADS = sql`
     LEFT JOIN contacts k ON k.company_id = {company_id} AND k.caller_number = q.caller_number
     ${RESTRICTED}
   ),
-  written AS (
+  held AS MATERIALIZED (${held(sql`l.schedule_id = s.schedule_id`)}),
+  stored AS (
     INSERT INTO leads (${COLUMNS})
     SELECT ${VALUES}
-    FROM started s
+    FROM started s, ${ALL_HELD}
     ORDER BY s.caller_number
     ON CONFLICT (company_id, schedule_id, caller_number) WHERE is_live AND schedule_id IS NOT NULL
     DO UPDATE SET ${CHANGES}
-    RETURNING leads.*, leads.xmax = 0 AS created
+    RETURNING leads AS is_now, leads.xmax = 0 AS created
   ),
-  logged AS (${LOGS}),
-  created AS (SELECT w.company_id FROM written w WHERE w.created),
-  counted AS (${countRows('leads', 'created')})`;
+  ${WRITTEN}`;
 
 export const OFFER_LEADS_CHECK = statement(
   'leads.write_offer_leads',

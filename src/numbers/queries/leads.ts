@@ -13,6 +13,14 @@ export const LOCK_NUMBERS_OF_LEAD = statement(
   { prepared: false },
 );
 
+/** Locked by LOCK_NUMBERS_OF_LEAD. */
+const LEAD_WAS = sql`(
+        SELECT w AS was, w.id FROM leads w WHERE w.company_id = {company_id} AND w.id = {lead_id}
+      ) held`;
+
+/** An event that the transaction has recorded shows the lead with its number. */
+const RECORD = sql`SELECT record_lead_change(was, is_now) AS recorded FROM lead`;
+
 const ASSIGNED = sql`
     assigned AS (
       UPDATE numbers
@@ -23,10 +31,15 @@ const ASSIGNED = sql`
 export const ASSIGN_DIAL_NUMBER = statement(
   'numbers.assign_dial_number',
   sql`
-    WITH ${ASSIGNED}
-    UPDATE leads
-    SET dial_number_id = {number_id}::bigint
-    WHERE company_id = {company_id} AND id = {lead_id}
+    WITH ${ASSIGNED},
+    lead AS (
+      UPDATE leads l
+      SET dial_number_id = {number_id}::bigint
+      FROM ${LEAD_WAS}
+      WHERE l.company_id = {company_id} AND l.id = held.id
+      RETURNING held.was, l AS is_now
+    )
+    ${RECORD}
   `,
   { prepared: false },
 );
@@ -34,10 +47,15 @@ export const ASSIGN_DIAL_NUMBER = statement(
 export const ASSIGN_SMS_NUMBER = statement(
   'numbers.assign_sms_number',
   sql`
-    WITH ${ASSIGNED}
-    UPDATE leads
-    SET sms_number_id = {number_id}::bigint
-    WHERE company_id = {company_id} AND id = {lead_id}
+    WITH ${ASSIGNED},
+    lead AS (
+      UPDATE leads l
+      SET sms_number_id = {number_id}::bigint
+      FROM ${LEAD_WAS}
+      WHERE l.company_id = {company_id} AND l.id = held.id
+      RETURNING held.was, l AS is_now
+    )
+    ${RECORD}
   `,
   { prepared: false },
 );

@@ -58,30 +58,46 @@ export const UPDATE_MESSAGE = statement(
 export const UPDATE_CALL = statement(
   'outreach.update_call',
   sql`
-    UPDATE calls
-    SET status = {status}::text,
-      carrier_call_id = coalesce(carrier_call_id, {carrier_call_id}),
-      total_duration = coalesce({duration}::int, total_duration),
-      updated_at = {now}::timestamptz,
-      answered_at = CASE
-        WHEN {is_answered}::boolean THEN
-          coalesce(
-            answered_at,
-            {now}::timestamptz - coalesce({duration}::int, 0) * interval '1 second'
-          )
-        ELSE answered_at
-      END,
-      ended_at = CASE WHEN {is_over}::boolean THEN {now}::timestamptz ELSE ended_at END
-    WHERE company_id = {company_id}::bigint AND uuid = {key}::uuid
-      AND CASE status
-          WHEN 'sending' THEN 0 WHEN 'queued' THEN 1 WHEN 'ringing' THEN 2
-          WHEN 'in_progress' THEN 3 ELSE 4
-        END
-        < CASE {status}
-          WHEN 'sending' THEN 0 WHEN 'queued' THEN 1 WHEN 'ringing' THEN 2
-          WHEN 'in_progress' THEN 3 ELSE 4
-        END
-    RETURNING id, lead_id, schedule_action_id
+    WITH was AS (
+      SELECT
+        c.id, c AS call, coalesce({duration}::int, c.total_duration) AS total_duration,
+        CASE WHEN {is_over}::boolean THEN {now}::timestamptz ELSE c.ended_at END AS ended_at
+      FROM calls c
+      WHERE c.company_id = {company_id}::bigint AND c.uuid = {key}::uuid
+        AND CASE c.status
+            WHEN 'sending' THEN 0 WHEN 'queued' THEN 1 WHEN 'ringing' THEN 2
+            WHEN 'in_progress' THEN 3 ELSE 4
+          END
+          < CASE {status}
+            WHEN 'sending' THEN 0 WHEN 'queued' THEN 1 WHEN 'ringing' THEN 2
+            WHEN 'in_progress' THEN 3 ELSE 4
+          END
+      FOR NO KEY UPDATE
+    ),
+    call AS (
+      UPDATE calls c
+      SET status = {status}::text,
+        carrier_call_id = coalesce(c.carrier_call_id, {carrier_call_id}),
+        total_duration = was.total_duration,
+        updated_at = {now}::timestamptz,
+        answered_at = CASE
+          WHEN {is_answered}::boolean THEN
+            coalesce(
+              c.answered_at,
+              {now}::timestamptz - coalesce({duration}::int, 0) * interval '1 second'
+            )
+          ELSE c.answered_at
+        END,
+        ended_at = was.ended_at,
+        service_cost = service_cost_after(was.call, was.total_duration, was.ended_at)
+      FROM was
+      WHERE c.company_id = {company_id}::bigint AND c.id = was.id
+      RETURNING c.id, c.lead_id, c.schedule_action_id, was.call AS was, c AS now
+    )
+    SELECT
+      call.id, call.lead_id, call.schedule_action_id,
+      record_call_change(call.was, call.now) AS is_recorded
+    FROM call
   `,
-  { prepared: false },
+  { prepared: false, records: true },
 );

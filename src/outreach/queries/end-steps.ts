@@ -34,11 +34,24 @@ export const ABANDON_EMAILS = statement(
 export const ABANDON_CALLS = statement(
   'outreach.abandon_calls',
   sql`
-    UPDATE calls t
-    ${ABANDONED}
-      AND t.error_code IS NOT NULL
+    WITH was AS (
+      SELECT t.company_id, t.id, t AS call
+      FROM jsonb_to_recordset({leads}::jsonb) AS x(company_id bigint, lead_id bigint)
+      JOIN calls t ON t.company_id = x.company_id AND t.lead_id = x.lead_id
+      WHERE t.status = 'sending' AND t.error_code IS NOT NULL
+      FOR NO KEY UPDATE OF t
+    ),
+    call AS (
+      UPDATE calls t
+      SET status = 'failed', updated_at = {now}::timestamptz
+      FROM was
+      WHERE t.company_id = was.company_id AND t.id = was.id
+      RETURNING was.call AS was, t AS now
+    )
+    SELECT record_call_change(call.was, call.now) AS is_recorded
+    FROM call
   `,
-  { prepared: false },
+  { prepared: false, records: true },
 );
 
 export const END_CALLBACKS = statement(

@@ -1,4 +1,5 @@
 import { sql, statement } from '../../db/sql';
+import { recordExit } from '../../leads/lead-changes';
 
 export const FIND_INCOMING_MESSAGE = statement(
   'outreach.find_incoming_message',
@@ -29,13 +30,25 @@ export const FIND_LEAD_OF_SENDER = statement(
   { prepared: false },
 ).returning<{ id: string }>();
 
-/** Its schedule may end by that (exit_schedule() of the database). */
+/** Its schedule may end by that. */
 export const RECORD_REPLY = statement(
   'outreach.record_reply',
   sql`
-    UPDATE leads
-    SET replied_at = {now}::timestamptz, updated_at = {now}::timestamptz
-    WHERE company_id = {company_id} AND id = {lead_id}::bigint AND is_live
+    WITH held AS MATERIALIZED (
+      SELECT l AS was, l.id
+      FROM leads l
+      WHERE l.company_id = {company_id} AND l.id = {lead_id}::bigint AND l.is_live
+      FOR NO KEY UPDATE
+    ),
+    changed AS (
+      UPDATE leads l
+      SET replied_at = {now}::timestamptz, updated_at = {now}::timestamptz
+      FROM held
+      WHERE l.company_id = {company_id} AND l.id = held.id
+      RETURNING held.was, l AS is_now
+    )
+    SELECT ${recordExit(sql`'replied'`)} AS recorded
+    FROM changed x
   `,
   { prepared: false },
 );

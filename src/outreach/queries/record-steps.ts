@@ -143,12 +143,25 @@ const CALL_IS_NEWER = sql`
 export const RECORD_CALLS = statement(
   'outreach.record_calls',
   sql`
-    WITH written AS (
+    WITH steps AS MATERIALIZED (
+      SELECT *
+      FROM jsonb_to_recordset({rows}::jsonb) AS x(
+        ${COMMON}, from_number bigint, to_number bigint, connect_to text, carrier text,
+        carrier_call_id text, routed boolean, machine_action text, machine_message text
+      )
+    ),
+    was AS (
+      SELECT c.company_id, c.id, c AS call
+      FROM steps x
+      JOIN calls c ON c.company_id = x.company_id AND c.uuid = x.uuid
+      FOR NO KEY UPDATE OF c
+    ),
+    written AS (
       INSERT INTO calls AS t (
         created_at, updated_at, company_id, uuid, status, error_code, error_message, lead_id,
         offer_id, schedule_id, schedule_action_id, token_values, from_number, to_number, connect_to,
         carrier, carrier_call_id, direction, caller_number, answered_at, ended_at, routed,
-        machine_action, machine_message
+        machine_action, machine_message, service_cost
       )
       SELECT {now}::timestamptz, {now}::timestamptz, x.company_id, x.uuid, x.status, x.error_code,
         x.error_message, x.lead_id, x.offer_id, x.schedule_id, x.schedule_action_id, x.token_values,
@@ -159,11 +172,17 @@ export const RECORD_CALLS = statement(
           WHEN x.status NOT IN ('sending', 'queued', 'ringing', 'in_progress')
             THEN {now}::timestamptz
         END,
-        x.routed, x.machine_action, x.machine_message
-      FROM jsonb_to_recordset({rows}::jsonb) AS x(
-        ${COMMON}, from_number bigint, to_number bigint, connect_to text, carrier text,
-        carrier_call_id text, routed boolean, machine_action text, machine_message text
-      )
+        x.routed, x.machine_action, x.machine_message,
+        service_cost_of(
+          x.company_id, NULL, {now}::timestamptz,
+          CASE
+            WHEN x.status NOT IN ('sending', 'queued', 'ringing', 'in_progress')
+              THEN {now}::timestamptz
+          END
+        )
+      -- The count is there so that rows that exist are locked first.
+      FROM steps x, (SELECT count(*) AS n FROM was) locked
+      WHERE locked.n >= 0
       ON CONFLICT (company_id, uuid) DO UPDATE
       SET
         status = CASE WHEN ${CALL_IS_NEWER} THEN excluded.status ELSE t.status END,
@@ -191,8 +210,10 @@ export const RECORD_CALLS = statement(
         carrier_call_id = coalesce(t.carrier_call_id, excluded.carrier_call_id),
         answered_at = coalesce(t.answered_at, excluded.answered_at),
         ended_at = coalesce(t.ended_at, excluded.ended_at),
+        service_cost =
+          service_cost_after(t, t.total_duration, coalesce(t.ended_at, excluded.ended_at)),
         updated_at = excluded.updated_at
-      RETURNING t.company_id, t.id, t.uuid, t.xmax = 0 AS is_new
+      RETURNING t.company_id, t.id, t.uuid, t.xmax = 0 AS is_new, t AS now
     ),
     added AS (
       SELECT company_id
@@ -200,8 +221,13 @@ export const RECORD_CALLS = statement(
       WHERE is_new
     ),
     counted AS (${countRows('calls', 'added')})
-    SELECT id, uuid
-    FROM written
+    SELECT w.id, w.uuid,
+      record_upserted_call(
+        w.is_new,
+        (SELECT was.call FROM was WHERE was.company_id = w.company_id AND was.id = w.id),
+        w.now
+      ) AS is_recorded
+    FROM written w
   `,
-  { prepared: true },
+  { prepared: true, records: true },
 );

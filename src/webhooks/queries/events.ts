@@ -142,6 +142,7 @@ export const LEAD_ROWS = sql`
     JOIN webhook_events e ON e.company_id = {company_id} AND e.id = wanted.id
       AND e.snapshot ? 'lead'
     CROSS JOIN LATERAL jsonb_populate_record(NULL::leads, e.snapshot->'lead') record
+    WHERE record.company_id = {company_id}
   )
 `;
 
@@ -152,6 +153,7 @@ export const CALL_ROWS = sql`
     JOIN webhook_events e ON e.company_id = {company_id} AND e.id = wanted.id
       AND e.snapshot ? 'call'
     CROSS JOIN LATERAL jsonb_populate_record(NULL::calls, e.snapshot->'call') record
+    WHERE record.company_id = {company_id}
   )
 `;
 
@@ -162,6 +164,7 @@ export const ATTEMPT_ROWS = sql`
     JOIN webhook_events e ON e.company_id = {company_id} AND e.id = wanted.id
       AND e.snapshot ? 'attempt'
     CROSS JOIN LATERAL jsonb_populate_record(NULL::call_attempts, e.snapshot->'attempt') record
+    WHERE record.company_id = {company_id}
   )
 `;
 
@@ -174,7 +177,7 @@ export const DELETE_EVENTS = statement(
   { prepared: true },
 );
 
-/** The negative transaction id keeps it apart from events that triggers record. */
+/** The negative transaction id keeps it apart from events of transactions. */
 export const INSERT_MANUAL_EVENT = statement(
   'webhooks.insert_manual_event',
   sql`

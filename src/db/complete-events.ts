@@ -1,0 +1,34 @@
+import { COMPLETE_EVENTS } from './queries/events';
+import type { Sql } from './sql';
+import type { BeforeCommit } from './before-commit';
+import type { Statements } from './tenant';
+
+// A statement that writes calls records their events with the rows as they are then. What a
+// transaction writes after it belongs to its events too: they are completed at its end.
+
+/** Completes the events of companies that the open transaction has recorded. */
+export async function completeEvents(
+  sql: Sql,
+  company_ids: readonly (string | bigint)[],
+): Promise<void> {
+  if (company_ids.length > 0)
+    await sql(COMPLETE_EVENTS, { company_ids: [...new Set(company_ids.map(String))] });
+}
+
+/** The statements of a transaction; if one records events, they are completed before the commit. */
+export function completingEvents<Tenant extends Statements>(
+  db: Tenant,
+  before: BeforeCommit,
+): Tenant {
+  const { company_id, sql } = db;
+  const complete = async () => {
+    await sql(COMPLETE_EVENTS, { company_ids: [company_id] });
+  };
+  return {
+    ...db,
+    sql: (statement, params) => {
+      if (statement.options.records) before.add('webhook events', complete);
+      return sql(statement, params);
+    },
+  };
+}

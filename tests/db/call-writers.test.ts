@@ -1,0 +1,94 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { statements } from '../../src/db/sql';
+import { createHandlers } from '../../src/handlers';
+import { createRunners } from '../../src/background/runners';
+
+// No trigger looks at calls, attempts and conversions: each statement that writes them records what
+// follows from it. These tests read the statements.
+
+const SRC = join(__dirname, '../../src');
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.endsWith('.ts') && !file.startsWith('generated'),
+);
+
+// These load all statements.
+expect([createHandlers, createRunners]).toBeDefined();
+
+/** The names of the statements whose text has this. */
+const writersOf = (pattern: RegExp) =>
+  [...statements.values()].filter(({ text }) => pattern.test(text)).map(({ name }) => name);
+const withoutAny = (writers: readonly string[], pattern: RegExp) =>
+  writers.filter((name) => !pattern.test(statements.get(name)!.text)).sort();
+
+/** What a change of a call is recorded for: src/…/queries that write only other columns. */
+const UNRECORDED = {
+  calls: [
+    // The number of conferences, which nothing shows.
+    'calls.add_conference',
+  ],
+  call_attempts: [
+    // When a leg of the carrier is to stop ringing.
+    'calls.claim_legs_to_stop',
+    // That its recording was asked for.
+    'calls.mark_recorded',
+    // The carrier's name of its leg.
+    'calls.set_leg',
+  ],
+  conversions: [
+    // The dollars of a conversion, and that it was returned: both events of its call.
+    'calls.add_payout',
+    'calls.add_revenue',
+    'calls.record_use',
+    'calls.return_conversions',
+    'calls.return_payout',
+  ],
+};
+
+test.each([
+  [
+    'calls',
+    /\b(INSERT INTO|UPDATE|DELETE FROM) calls\b/,
+    /record_(new_call|call_change|upserted_call|deleted_call)\(/,
+  ],
+  ['call_attempts', /\b(INSERT INTO|UPDATE|DELETE FROM) call_attempts\b/, /record_attempt_event\(/],
+  ['conversions', /\b(INSERT INTO|UPDATE|DELETE FROM) conversions\b/, /record_conversion_event\(/],
+] as const)('every statement that writes %s records it', (table, writes, records) => {
+  const writers = writersOf(writes);
+  expect(writers.length).toBeGreaterThan(UNRECORDED[table].length);
+  expect(withoutAny(writers, records)).toEqual(UNRECORDED[table]);
+});
+
+test('what has no recording writes no column that a recording is about', () => {
+  const text = UNRECORDED.calls.map((name) => statements.get(name)!.text).join();
+  expect(/UPDATE calls\s+SET (.*)/.exec(text)![1]).toBe('conferences = conferences + 1');
+  for (const name of UNRECORDED.call_attempts)
+    expect(statements.get(name)!.text).not.toMatch(/\banswered_at\s*=/);
+});
+
+test('in a transaction, the events of each are completed at its end', () => {
+  const recording = writersOf(
+    /\brecord_(new_call|call_change|upserted_call|deleted_call|attempt_event|conversion_event)\(/,
+  );
+  expect(recording.length).toBeGreaterThan(15);
+  expect(recording.filter((name) => !statements.get(name)!.options.records)).toEqual([]);
+});
+
+test('whoever writes the end or the duration of a call writes what the service costs', () => {
+  const ends = writersOf(
+    /\b(INSERT INTO calls\b[^;]*\bended_at|UPDATE calls\b[^;]*\b(ended_at|total_duration)\s*=)/,
+  );
+  expect(ends.length).toBeGreaterThan(7);
+  expect(withoutAny(ends, /service_cost_(of|after)\(/)).toEqual([]);
+});
+
+test('nothing else writes them', () => {
+  const sql = /\b(INSERT INTO|UPDATE|DELETE FROM) (calls|call_attempts|conversions)\b/;
+  const prisma =
+    /\.(call|callAttempt|conversion)\.(create|update|upsert|delete)|\b(calls|attempts|conversions): \{ (create|update|upsert|delete|connect|set)/;
+  const others = files.filter((file) => {
+    const text = readFileSync(join(SRC, file), 'utf8');
+    return prisma.test(text) || (sql.test(text) && !file.includes('/queries/'));
+  });
+  expect(others).toEqual([]);
+});

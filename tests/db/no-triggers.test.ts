@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { migrationNames, PRISMA_FOLDER } from '../../src/db/migrate';
+import { freshDatabase } from '../support/world';
+
+// A distributed PostgreSQL has no triggers. What a write causes is written by the statement that
+// causes it, or at the end of its transaction (src/db/before-commit.ts).
+
+/** Tables that still have triggers, and why. */
+const NAMED: Record<string, string> = {
+  calls: 'counts, costs and events of calls',
+  call_attempts: 'events of calls',
+  conversions: 'events of calls',
+  leads: 'counts and events of leads, and what ends their schedules',
+  contacts: 'opt-outs',
+  contact_restrictions: 'opt-outs',
+};
+
+/** From this migration on, none makes a trigger. */
+const FIRST_WITHOUT = '20261201010000_routing_changes_without_triggers';
+
+const TRIGGER =
+  /\bCREATE\s+(?:OR\s+REPLACE\s+)?(?:CONSTRAINT\s+|EVENT\s+)?TRIGGER\s+\w+([^;]*?);/gi;
+
+/** The tables for which SQL makes triggers. */
+const triggeredIn = (sql: string): string[] =>
+  [...sql.replace(/--.*/g, '').matchAll(TRIGGER)].map(
+    ([, rest]) => /\bON\s+(?:\w+\.)?"?(\w+)/i.exec(rest!)?.[1] ?? 'all',
+  );
+
+const unnamed = (tables: readonly string[]): string[] =>
+  [...new Set(tables)].filter((table) => !(table in NAMED)).sort();
+
+test('no table of a migrated database has a trigger, but those that are named', async () => {
+  const client = new Client({ connectionString: await freshDatabase() });
+  await client.connect();
+  const { rows } = await client
+    .query<{ name: string }>(
+      `SELECT tgrelid::regclass::text AS name
+      FROM pg_trigger
+      WHERE NOT tgisinternal
+      UNION ALL
+      SELECT 'all' FROM pg_event_trigger`,
+    )
+    .finally(() => client.end());
+  expect(unnamed(rows.map(({ name }) => name))).toEqual([]);
+});
+
+const FILES = [
+  'functions.sql',
+  'supplement.sql',
+  ...migrationNames()
+    .filter((name) => name >= FIRST_WITHOUT)
+    .map((name) => `migrations/${name}/migration.sql`),
+];
+
+test.each(FILES)('%s makes none', (file) => {
+  expect(unnamed(triggeredIn(readFileSync(join(PRISMA_FOLDER, file), 'utf8')))).toEqual([]);
+});
+
+test('a trigger in a file is found, however it is written', () => {
+  const sql = `
+    CREATE TRIGGER a AFTER INSERT ON users FOR EACH ROW EXECUTE FUNCTION f();
+    create or replace trigger b before update of x on "teams"
+      for each row execute function f();
+    CREATE CONSTRAINT TRIGGER c
+      AFTER DELETE ON public.offers DEFERRABLE FOR EACH ROW EXECUTE FUNCTION f();
+    CREATE EVENT TRIGGER d ON ddl_command_end EXECUTE FUNCTION f();
+    -- CREATE TRIGGER e AFTER INSERT ON pings FOR EACH ROW EXECUTE FUNCTION f();`;
+  expect(triggeredIn(sql)).toEqual(['users', 'teams', 'offers', 'ddl_command_end']);
+});

@@ -1,0 +1,9 @@
+import type { World } from './world';
+
+/** What counts a write of what calls are routed by that is none of the service's. */
+export const countRoutingChange = ({ sql, company }: Pick<World, 'sql' | 'company'>) =>
+  sql(
+    `INSERT INTO routing_changes (company_id, slot, n) VALUES ($1, 0, 1)
+      ON CONFLICT (company_id, slot) DO UPDATE SET n = routing_changes.n + 1`,
+    [company.id],
+  );
