@@ -189,12 +189,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
   const values = cleanEnv(set, VARIABLES, {
     reporter: ({ errors }) => {
       const wrong = Object.entries(errors).map(([name, error]) => `${name} ${reason(error)}`);
-      const faults = [
-        ...wrong,
-        ...missingForCarrier(set),
-        ...missingForPooler(set),
-        ...s3Faults(set),
-      ];
+      const faults = [...wrong, ...missing(set)];
       if (faults.length > 0) throw new ConfigError(faults);
     },
   });
@@ -238,6 +233,13 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     webhook_log_days: values.WEBHOOK_LOG_DAYS,
   });
 }
+
+/** What variables need that is not there. */
+const missing = (set: NodeJS.ProcessEnv): string[] => [
+  ...missingForCarrier(set),
+  ...missingForPooler(set),
+  ...s3Faults(set),
+];
 
 function missingForCarrier(set: NodeJS.ProcessEnv): string[] {
   if (set.CARRIER !== 'twilio') return [];
