@@ -15,7 +15,8 @@ const ORDER = [
   ['telephony', 'webhooks'],
 ];
 /** Files that know every room, or start the program. */
-const COMPOSITION = '^src/(background|cli|installation|processes|(app|handlers|server|worker)\\.ts)';
+const COMPOSITION =
+  '^src/(background|cells|cli|installation|processes|(app|handlers|server|worker)\\.ts)';
 const PURE = '^src/(routing/engine|schedules/engine|suppression/csv|time|tokens)/';
 
 const rooms = ORDER.flat();

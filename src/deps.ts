@@ -3,9 +3,9 @@ import { openCarrier } from './carriers';
 import type { Carrier } from './carriers/carrier';
 import type { Config } from './config';
 import { openDatabase, type Database, type DatabaseOptions } from './db/client';
-import { openRateLimitCounter } from './db/rate-limit-counter';
+import { openRateLimitCounter, type RateLimitCounter } from './db/rate-limit-counter';
 import { openAgentStreams, type AgentStreams } from './agents/streams';
-import { oneDatabase } from './db/directory';
+import { oneDatabase, type Directory } from './db/directory';
 import { sqlOn } from './db/sql';
 import { openStandby, type Standby } from './db/standby';
 import { tenants, type TenantDatabases } from './db/tenant';
@@ -39,6 +39,12 @@ export interface Deps {
   pepper: string;
   clock: () => Date;
   log: Logger;
+  directory: Directory;
+  /**
+   * The same for each database of the installation: of the cells of a distributed one (src/cells/),
+   * otherwise this alone.
+   */
+  parts: () => readonly Deps[];
 }
 
 export interface DepsOptions {
@@ -56,43 +62,40 @@ export interface DepsOptions {
   in_background?: boolean;
 }
 
-export function createDeps({
+/** What all databases of a process are used with. */
+export type SharedDeps = Omit<
+  Deps,
+  'database' | 'standby' | 'tenants' | 'authenticator' | 'limits' | 'live' | 'directory' | 'parts'
+>;
+
+/** The dependencies of an installation with one database. */
+export function createDeps(options: DepsOptions): Deps {
+  const shared = sharedDeps(options);
+  const database = openDatabase(options.database_url, {
+    ...databaseOptions(shared, options),
+    direct_url: shared.config.database_direct_url,
+  });
+  const directory = oneDatabase(sqlOn(database.credentials));
+  const deps: Deps = {
+    ...shared,
+    ...depsOfDatabase(shared, { database, directory }, options),
+    standby: standbyOf({ ...shared, database }, databaseOptions(shared, options)),
+    parts: () => [deps],
+  };
+  return deps;
+}
+
+export function sharedDeps({
   config,
-  database_url,
   clock = () => new Date(),
   log = createLog(config.log_level),
   pepper = config.key_pepper,
   ...edges
-}: DepsOptions): Deps {
+}: DepsOptions): SharedDeps {
   if (pepper === undefined) throw new Error('a pepper is needed');
-  const options: DatabaseOptions = {
-    pool_size: config.pool_size,
-    timeout_seconds: config.database_timeout_seconds,
-    direct_url: config.database_direct_url,
-    in_background: edges.in_background ?? false,
-    onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
-  };
-  const database = openDatabase(database_url, options);
-  const directory = oneDatabase(sqlOn(database.credentials));
   return {
     config,
-    database,
-    standby: standbyOf({ config, database, log }, options),
-    tenants: tenants(database, directory),
-    authenticator: authenticator({
-      directory,
-      pepper,
-      clock,
-      carrier: { auth_token: config.twilio.auth_token, public_url: config.public_url },
-    }),
-    limits: limitsOf({ config, database, log }, edges.rate_window_seconds),
     queue,
-    live: openAgentStreams({
-      database,
-      clock,
-      log,
-      max_connections: config.max_connections,
-    }),
     storage: storageOf(config),
     carrier:
       edges.carrier ??
@@ -107,19 +110,47 @@ export function createDeps({
   };
 }
 
+export const databaseOptions = (
+  { config, log }: SharedDeps,
+  { in_background = false }: Pick<DepsOptions, 'in_background'>,
+): DatabaseOptions => ({
+  pool_size: config.pool_size,
+  timeout_seconds: config.database_timeout_seconds,
+  in_background,
+  onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
+});
+
+/** What a database is used with. */
+export function depsOfDatabase(
+  { config, pepper, clock, log }: SharedDeps,
+  { database, directory }: Pick<Deps, 'database' | 'directory'>,
+  { rate_window_seconds }: Pick<DepsOptions, 'rate_window_seconds'>,
+): Pick<Deps, 'database' | 'directory' | 'tenants' | 'authenticator' | 'limits' | 'live'> {
+  const { auth_token } = config.twilio;
+  const carrier = { auth_token, public_url: config.public_url };
+  return {
+    database,
+    directory,
+    tenants: tenants(database, directory),
+    authenticator: authenticator({ directory, pepper, clock, carrier }),
+    limits: limitsOf(
+      config,
+      counterOf({ database, log }, rate_window_seconds),
+      rate_window_seconds,
+    ),
+    live: openAgentStreams({ database, clock, log, max_connections: config.max_connections }),
+  };
+}
+
 /** Closes what dependencies have opened, once nothing uses it any more. */
-export async function closeDeps({
-  mailer,
-  request,
-  limits,
-  standby,
-  database,
-}: Deps): Promise<void> {
+export async function closeDeps(deps: Deps): Promise<void> {
+  const { mailer, request, limits, standby, database } = deps;
   mailer.close();
   await request.close();
   await limits.close();
   await standby?.close();
-  await database.close();
+  const databases = new Set([database, ...deps.parts().map((part) => part.database)]);
+  await Promise.all([...databases].map((each) => each.close()));
 }
 
 export const storageSettings = (config: Config): StorageSettings => ({
@@ -156,8 +187,16 @@ export function storageOf(config: Config): Storage {
 
 const RATE_WINDOW_SECONDS = 60;
 
-function limitsOf(
-  { config, database, log }: Pick<Deps, 'config' | 'database' | 'log'>,
+/** Counts requests in a database, over all processes. */
+export const counterOf = (
+  { database, log }: Pick<Deps, 'database' | 'log'>,
+  window_seconds = RATE_WINDOW_SECONDS,
+): RateLimitCounter =>
+  openRateLimitCounter({ sql: sqlOn(database.credentials), log, window_seconds });
+
+export function limitsOf(
+  config: Config,
+  counter: RateLimitCounter,
   window_seconds = RATE_WINDOW_SECONDS,
 ): RateLimits {
   const limits = {
@@ -165,9 +204,5 @@ function limitsOf(
     lead_token: config.lead_rate_limit_per_minute,
     seller: config.seller_rate_limit_per_minute,
   };
-  return rateLimits({
-    counter: openRateLimitCounter({ sql: sqlOn(database.credentials), log, window_seconds }),
-    limits,
-    window_seconds,
-  });
+  return rateLimits({ counter, limits, window_seconds });
 }

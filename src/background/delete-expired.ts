@@ -20,15 +20,20 @@ export function deleteExpiredHourly(deps: Deps): () => void {
 }
 
 function deleteExpired(deps: Deps): void {
-  const { config, database, log } = deps;
+  const { config, log } = deps;
   const deletions = [
-    deleteExpiredAnswers(database.sql),
-    deleteExpiredPings(database.sql),
-    deleteExpiredRateLimits(database.sql),
-    deleteUnusedCounts(database.sql),
-    foldNextActions(database.sql),
     deleteOrphanedUploads(deps),
-    deleteOldWebhookLogs(deps, config.webhook_log_days),
+    ...deps.parts().flatMap((part) => {
+      const { sql } = part.database;
+      return [
+        deleteExpiredAnswers(sql),
+        deleteExpiredPings(sql),
+        deleteExpiredRateLimits(sql),
+        deleteUnusedCounts(sql),
+        foldNextActions(sql),
+        deleteOldWebhookLogs(part, config.webhook_log_days),
+      ];
+    }),
   ];
   for (const deletion of deletions)
     deletion.catch((error: unknown) => log.warn({ err: error }, 'expired data was not deleted'));

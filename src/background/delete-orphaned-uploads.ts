@@ -1,4 +1,5 @@
 import type { Deps } from '../deps';
+import { fromAllParts } from '../installation/all-parts';
 import { STORAGE_MARK } from '../storage/storage';
 import { FILES_IN_USE } from './queries/uploads';
 
@@ -9,13 +10,14 @@ const HOUR_MS = 3_600_000;
  * younger than `age_ms` may still become part of a record.
  */
 export async function deleteOrphanedUploads(
-  { storage, database }: Pick<Deps, 'storage' | 'database'>,
+  { storage, parts }: Pick<Deps, 'storage' | 'parts'>,
   age_ms = 6 * HOUR_MS,
 ): Promise<void> {
   await storage.clearIncoming(age_ms);
   for await (const found of storage.keysOlderThan(age_ms)) {
     const keys = found.filter((key) => key !== STORAGE_MARK);
-    const used = new Set((await database.sql(FILES_IN_USE, { keys })).map(({ key }) => key));
+    const in_use = await fromAllParts({ parts }, ({ sql }) => sql(FILES_IN_USE, { keys }));
+    const used = new Set(in_use.map(({ key }) => key));
     for (const key of keys) if (!used.has(key)) await storage.remove(key);
   }
 }

@@ -11,7 +11,13 @@ import { startWebhooks } from './webhook-loops';
  * Starts everything that runs without a request: queued jobs, outreach, housekeeping, triggers,
  * legs, webhooks.
  */
-export async function startJobs(deps: Deps): Promise<Running> {
+export async function startJobs({ parts }: Pick<Deps, 'parts'>): Promise<Running> {
+  const running = await Promise.all(parts().map(startJobsOf));
+  return { stop: async () => void (await Promise.all(running.map((each) => each.stop()))) };
+}
+
+/** The same for one database. */
+async function startJobsOf(deps: Deps): Promise<Running> {
   const { database, log } = deps;
   const workers = await startWorkers({ database, log, runners: createRunners(deps) });
   const all: Running[] = [

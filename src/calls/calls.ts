@@ -1,7 +1,6 @@
 import { byReference, findRecord, lockRecord, type Reference } from '../db/records';
 import { contract, facets } from '../contract';
 import { semaphore } from '../db/semaphore';
-import { sqlOn } from '../db/sql';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import { HttpProblem } from '../errors';
@@ -166,7 +165,7 @@ const reading = ({ clock }: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
-const changing = ({ clock, carrier, mailer, config, database, queue, request, pepper }: Deps) => {
+const changing = ({ clock, carrier, mailer, config, queue, request, pepper }: Deps) => {
   const limited = semaphore(MAX_CONCURRENT_CALLS);
   const change = async (db: Db, reference: Reference, changes: CallChanges = {}) => {
     const now = clock();
@@ -182,7 +181,7 @@ const changing = ({ clock, carrier, mailer, config, database, queue, request, pe
     createCall: async ({ body: order = {}, db }) => {
       const now = clock();
       const channels = { carrier, mailer, mail_from: config.mail_from };
-      const placing = { channels, outside: sqlOn(database.batched), queue, now };
+      const placing = { channels, outside: db.outside, queue, now };
       const uuid = await limited(() => placeCall(db, order, placing));
       return written({ db, now, projection }, await findRecord(db, 'calls', uuid), { status: 201 });
     },

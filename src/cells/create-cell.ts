@@ -60,5 +60,5 @@ export async function createCell(
 /** The node that has the tables of a schema. */
 export async function nodeOf(sql: Sql, schema: string): Promise<Node | undefined> {
   const [node] = await sql(FIND_NODE_OF_SCHEMA, { schema });
-  return node as Node | undefined;
+  return node;
 }

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { fromAllParts } from '../installation/all-parts';
 import { loadConfig, type Config } from '../config';
 import {
   databaseOf,
@@ -83,7 +84,7 @@ function linesOf(result: object): string {
 
 /** Returns the company that a command is about: the one named, or the only one. */
 export async function companyOf({ deps }: Installation, id: number | undefined): Promise<bigint> {
-  const companies = await deps.database.sql(FIND_COMPANIES, { id: id ?? null });
+  const companies = await fromAllParts(deps, ({ sql }) => sql(FIND_COMPANIES, { id: id ?? null }));
   if (companies.length === 1) return BigInt(companies[0]!.id);
   if (companies.length > 1)
     throw new Error('There are several companies: name one with --company ID.');

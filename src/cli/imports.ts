@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { loadConfig } from '../config';
+import { fromAllParts } from '../installation/all-parts';
 import { issueCredentials, revokeCredentials } from '../people/issue-credentials';
 import { json, print, withInstallation } from './command';
 import { importFile } from './import-file';
@@ -67,8 +68,9 @@ async function runImport(list: string, file: string, options: ImportOptions): Pr
 
 /** Runs the work with a key pair that may import into a list, and revokes it afterwards. */
 function withKeyFor<T>(list: string, work: (key: string) => Promise<T>): Promise<T> {
-  return withInstallation(async ({ deps: { database, tenants, pepper, clock } }) => {
-    const [found] = await database.sql(COMPANY_OF_LIST, { list });
+  return withInstallation(async ({ deps }) => {
+    const { tenants, pepper, clock } = deps;
+    const [found] = await fromAllParts(deps, ({ sql }) => sql(COMPANY_OF_LIST, { list }));
     if (!found) throw new Error(`There is no suppression list ${list}.`);
     const db = tenants.of(BigInt(found.company_id));
     const wanted = {

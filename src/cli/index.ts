@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
 import { contract } from '../contract';
+import { addCellCommands } from './cells';
 import { json, print } from './command';
 import { addCompanyCommands } from './companies';
 import { addDatabaseCommands } from './database';
@@ -23,6 +24,7 @@ addNumberCommands(program);
 addImportCommand(program);
 addPgBouncerCommand(program);
 addStorageCommands(program);
+addCellCommands(program);
 
 program
   .command('doctor')

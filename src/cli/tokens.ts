@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { contract } from '../contract';
+import { fromAllParts } from '../installation/all-parts';
 import type { Installation } from '../installation/open';
 import { issueCredentials, revokeCredentials } from '../people/issue-credentials';
 import { companyId, companyOf, json, run } from './command';
@@ -30,7 +31,9 @@ export function addTokenCommands(program: Command): void {
     .addOption(json())
     .action((options) =>
       run(options.json, ({ deps }) =>
-        deps.database.sql(LIST_CREDENTIALS, { company_id: options.company ?? null }),
+        fromAllParts(deps, ({ sql }) =>
+          sql(LIST_CREDENTIALS, { company_id: options.company ?? null }),
+        ),
       ),
     );
   token
@@ -70,7 +73,7 @@ async function create(installation: Installation, options: CreateOptions): Promi
 }
 
 async function revoke({ deps }: Installation, public_key: string): Promise<object> {
-  const [found] = await deps.database.sql(FIND_CREDENTIALS, { public_key });
+  const [found] = await fromAllParts(deps, ({ sql }) => sql(FIND_CREDENTIALS, { public_key }));
   if (!found) throw new Error(`There are no credentials ${public_key}.`);
   const revoked = await deps.tenants
     .of(BigInt(found.company_id))

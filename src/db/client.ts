@@ -14,6 +14,8 @@ export interface DatabaseOptions {
   timeout_seconds: number;
   /** PostgreSQL itself, where the URL is that of a pooler. */
   direct_url?: string | undefined;
+  /** Where tables and functions are looked up, instead of `public`; new ones are in the first. */
+  schemas?: readonly string[] | undefined;
   /** Whether all of the work gives way to that of other processes. */
   in_background?: boolean;
   onIdleError?: (error: Error) => void;
@@ -80,19 +82,20 @@ export function openDatabase(
     pool_size,
     timeout_seconds,
     direct_url,
+    schemas,
     in_background,
     onIdleError = () => {},
   }: DatabaseOptions,
 ): Database {
   const timeout_ms = timeout_seconds * 1000;
-  const pools = openPools({ url, direct_url, pool_size, timeout_ms });
+  const pools = openPools({ url, direct_url, schemas, pool_size, timeout_ms });
   for (const each of Object.values(pools)) {
     // An idle connection that breaks must not end the process; the next use opens a new one.
     each.on('error', onIdleError);
     endSpentConnections(each);
     if (in_background || each === pools.bulk) lowerPriority(each);
   }
-  const prisma = openPrisma(pools.pool, timeout_ms);
+  const prisma = openPrisma(pools.pool, timeout_ms, schemas?.[0]);
   const closing = new AbortController();
   const watching = watchHosts(url, closing.signal);
   return {
@@ -119,6 +122,7 @@ const [OF_CREDENTIALS, OF_BATCHES, OF_STREAMS, OF_BULK] = [2, 4, 8, 6];
 interface PoolOptions {
   url: string;
   direct_url: string | undefined;
+  schemas: readonly string[] | undefined;
   pool_size: number;
   timeout_ms: number;
 }

@@ -12,6 +12,8 @@ export interface Directory {
   ofKey(kind: KeyKind, key: string): Sql | undefined | Promise<Sql | undefined>;
   /** Statements of the database that has a company; undefined where there is no such company. */
   ofCompany(company_id: bigint): Sql | undefined | Promise<Sql | undefined>;
+  /** Gives a new company a place, before anything is written of it. */
+  settle(company_id: bigint): Promise<void>;
   /**
    * Makes a key that of a company, in a transaction of its own, before the company writes what has
    * the key. False where it is another company's.
@@ -28,6 +30,7 @@ export interface Directory {
 export const oneDatabase = (sql: Sql): Directory => ({
   ofKey: () => sql,
   ofCompany: () => sql,
+  settle: async () => {},
   claim: async () => true,
   release: async () => {},
 });

@@ -11,10 +11,10 @@ import { statementName } from './statement';
 const MIN_TRANSACTION_MS = { maxWait: 5_000, timeout: 10_000 };
 
 /**
- * Prisma's client on a pool. It prepares each statement once a connection. A transaction may take
- * as long as a statement of it.
+ * Prisma's client on a pool, for the tables of a schema. It prepares each statement once a
+ * connection. A transaction may take as long as a statement of it.
  */
-export const openPrisma = (pool: Pool, timeout_ms: number): PrismaClient =>
+export const openPrisma = (pool: Pool, timeout_ms: number, schema = 'public'): PrismaClient =>
   new PrismaClient({
     transactionOptions: {
       maxWait: Math.max(MIN_TRANSACTION_MS.maxWait, timeout_ms / 2),
@@ -22,6 +22,7 @@ export const openPrisma = (pool: Pool, timeout_ms: number): PrismaClient =>
     },
     adapter: new PrismaPg(pool, {
       disposeExternalPool: false,
+      schema,
       statementNameGenerator: ({ sql, args }) =>
         args.length > 0 ? (statementName(sql) ?? '') : '',
     }),

@@ -41,6 +41,9 @@ export function pooledSettings(timeout_ms: number): Record<Pooled, Settings> {
   };
 }
 
+const lookUp = (schemas: readonly string[] | undefined): Settings =>
+  schemas ? { search_path: schemas.join() } : {};
+
 /** As the parameter `options` of a connection. */
 const asOptions = (settings: Settings): string =>
   Object.entries(settings)
@@ -58,22 +61,24 @@ export interface Servers {
   url: string;
   /** PostgreSQL itself. */
   direct_url: string | undefined;
+  /** Where names are looked up, if not in `public`. */
+  schemas?: readonly string[] | undefined;
 }
 
 /** The session of a pool that a pooler may serve. */
 export const pooledSession = (
-  { url, direct_url }: Servers,
+  { url, direct_url, schemas }: Servers,
   name: Pooled,
   settings: Settings,
 ): Session =>
   direct_url === undefined
-    ? { connectionString: url, options: asOptions({ ...UTC, ...settings }) }
+    ? { connectionString: url, options: asOptions({ ...UTC, ...lookUp(schemas), ...settings }) }
     : { connectionString: entryUrl(url, name), options: asOptions(UTC) };
 
 /** The session of a pool that holds it for long. */
-export const longSession = ({ url, direct_url }: Servers): Session => ({
+export const longSession = ({ url, direct_url, schemas }: Servers): Session => ({
   connectionString: direct_url ?? url,
-  options: asOptions({ ...UTC, ...CHECK_CONNECTION }),
+  options: asOptions({ ...UTC, ...lookUp(schemas), ...CHECK_CONNECTION }),
 });
 
 /** The statements that set a session; a pooler runs them when it opens one. */

@@ -12,7 +12,7 @@ import {
   type TransactionOptions,
 } from './prisma-client';
 import { recordingWrites } from './recorded-models';
-import { sqlOn, tenantSql, type TenantSql } from './sql';
+import { sqlOn, tenantSql, type Sql, type TenantSql } from './sql';
 import { queryOn, type BoundStatement, type Query } from './statement';
 import { inTransaction, retryOnDeadlock } from './transaction';
 
@@ -70,6 +70,11 @@ export interface Db extends RequestContext {
    * transaction.
    */
   beforeCommit(key: string, work: (db: Statements) => Promise<void>): void;
+  /**
+   * Statements that are committed by themselves, also inside a transaction, on connections that no
+   * transaction holds.
+   */
+  readonly outside: Sql;
   /** What names the company in the whole installation (db/directory.ts). */
   readonly keys: Keys;
   /** Present where the caller takes older data (http/stale-reads.ts): `query` and `sql` only read. */
@@ -161,7 +166,8 @@ function tenantDb({ database, directory }: Place, company_id: bigint, lanes: Lan
     claim: (kind, key) => directory.claim(kind, key, company_id),
     release: (kind, key) => directory.release(kind, key, company_id),
   };
-  const tenant = { company_id, key: keyOf(database.url, company_id), keys, streams, bulk };
+  const key = keyOf(database.url, company_id);
+  const tenant = { company_id, key, keys, outside: sqlOn(database.batched), streams, bulk };
   return {
     ...tenant,
     prisma: recordingWrites(prisma, { beforeCommit: refuse }),
@@ -228,7 +234,7 @@ function statementsIn(
 
 interface OpenTransaction extends Pick<
   Db,
-  'company_id' | 'key' | 'keys' | 'prisma' | 'streams' | 'bulk'
+  'company_id' | 'key' | 'keys' | 'outside' | 'prisma' | 'streams' | 'bulk'
 > {
   connection: () => PoolClient;
   after_commit: (() => void)[];

@@ -1615,6 +1615,12 @@ export interface SqlTypes {
       port: number | null;
     };
   };
+  'cells.is_distributed': {
+    params: object;
+    row: {
+      is_distributed: boolean;
+    };
+  };
   'cells.is_waiting': {
     params: {
       pid: number | string | bigint | null;
@@ -1655,6 +1661,16 @@ export interface SqlTypes {
       command: string;
     };
   };
+  'cells.list_moved_companies': {
+    params: {
+      since: Date | string | null;
+    };
+    row: {
+      company_id: string | null;
+      cell_id: number | null;
+      changed_at: Date | null;
+    };
+  };
   'cells.list_nodes': {
     params: object;
     row: {
@@ -1667,6 +1683,17 @@ export interface SqlTypes {
     params: object;
     row: {
       sessions: number;
+    };
+  };
+  'cells.list_places': {
+    params: object;
+    row: {
+      id: number | null;
+      schema: string | null;
+      state: string | null;
+      groupid: number | null;
+      host: string | null;
+      port: number | null;
     };
   };
   'cells.list_shards': {
@@ -1751,6 +1778,14 @@ export interface SqlTypes {
     };
     row: {
       setval: string;
+    };
+  };
+  'cells.settle_company': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      cell_id: number | null;
     };
   };
   'cli.company_of_list': {

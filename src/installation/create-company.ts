@@ -1,5 +1,6 @@
 import { createBuiltInStatuses } from '../agents/built-in-statuses';
 import type { Database } from '../db/client';
+import type { Directory } from '../db/directory';
 import type { Db, TenantDatabases } from '../db/tenant';
 import {
   issueCredentials,
@@ -16,6 +17,7 @@ export interface NewCompany {
 interface Context {
   database: Database;
   tenants: TenantDatabases;
+  directory: Directory;
   pepper: string;
   clock: () => Date;
 }
@@ -43,11 +45,12 @@ const FIRST_KEY_PAIR: NewCredentials = {
 /** Makes a company with its agent statuses and its first key pair, in one transaction. */
 export async function createCompany(
   name: string,
-  { database, tenants, pepper, clock }: Context,
+  { database, tenants, directory, pepper, clock }: Context,
   { country = 'US', demo = false, more = async () => {} }: Options = {},
 ): Promise<NewCompany> {
   const [next] = await database.sql(NEXT_COMPANY_ID, {});
   const company_id = BigInt(next!.id);
+  await directory.settle(company_id);
   const work = async (db: Db) => {
     const now = clock();
     const data = { id: company_id, name, country, demo, created_at: now };

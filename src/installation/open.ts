@@ -7,14 +7,8 @@ import { isInitialised, startEmbedded, type EmbeddedDatabase } from '../db/embed
 import { LOCK, migrate, onMigrated } from '../db/migrate';
 import { checkPooler, refusePooler } from '../db/pooler';
 import { sqlOn, type Sql } from '../db/sql';
-import {
-  closeDeps,
-  createDeps,
-  storageOf,
-  storageSettings,
-  type Deps,
-  type DepsOptions,
-} from '../deps';
+import { closeDeps, storageOf, storageSettings, type Deps, type DepsOptions } from '../deps';
+import { openDeps } from '../cells/open-deps';
 import { prepareQueue } from '../jobs/queue';
 import { folderFault, StartError } from '../start-error';
 import { nameOfStorage } from '../storage/open';
@@ -60,7 +54,7 @@ export async function openInstallation(
       pepper = await claimPepper(sql, config);
       if (kind) presence = await join(sql, kind, { config, pepper });
     });
-    const deps = createDeps({ config, database_url: database.url, pepper, ...options });
+    const deps = await openDeps({ config, database_url: database.url, pepper, ...options });
     if (role === 'server') database.watch(deps.log);
     presence?.keep(deps.database.sql, deps.log);
     const close = async () => {

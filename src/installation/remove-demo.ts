@@ -3,6 +3,7 @@ import { inTransaction, retryOnDeadlock } from '../db/transaction';
 import type { Deps } from '../deps';
 import { deleteJobs } from '../jobs/delete-jobs';
 import { StartError } from '../start-error';
+import { fromAllParts } from './all-parts';
 import { BILLED_NUMBERS, DELETE_COMPANY, FIND_DEMOS, UPLOADED_FILES } from './queries/companies';
 
 /**
@@ -10,10 +11,13 @@ import { BILLED_NUMBERS, DELETE_COMPANY, FIND_DEMOS, UPLOADED_FILES } from './qu
  * company that was not made as a demo is refused.
  */
 export async function removeDemo(
-  { database, storage }: Pick<Deps, 'database' | 'storage'>,
+  { parts, storage }: Pick<Deps, 'parts' | 'storage'>,
   id: number | undefined,
 ): Promise<{ id: number; name: string }> {
-  const demos = await database.sql(FIND_DEMOS, { id: id ?? null });
+  const demos = await fromAllParts({ parts }, async (database) => {
+    const found = await database.sql(FIND_DEMOS, { id: id ?? null });
+    return found.map((demo) => ({ ...demo, database }));
+  });
   if (demos.length > 1)
     throw new StartError('There are several demo companies: name one with --company ID.');
   const [demo] = demos;
@@ -25,7 +29,7 @@ export async function removeDemo(
     );
   const company_id = BigInt(demo.id);
   const keys = await retryOnDeadlock(() =>
-    inTransaction(database.bulk, async (client) => {
+    inTransaction(demo.database.bulk, async (client) => {
       const sql = sqlOn(client);
       const billed = await sql(BILLED_NUMBERS, { company_id });
       if (billed.length > 0) throw stillBilled(billed.map(({ number }) => number));

@@ -3,7 +3,6 @@ import type { Schemas } from '../contract';
 import { commonColumns, type Projection } from '../db/projection';
 import { byReference, type Reference } from '../db/records';
 import { telephoneOf } from '../db/references';
-import { sqlOn } from '../db/sql';
 import type { Db } from '../db/tenant';
 import { changedAt } from '../db/timestamps';
 import type { Deps } from '../deps';
@@ -73,10 +72,8 @@ const orders: Record<string, SortKey> = {
 };
 
 /** The company's numbers, and numbers for sale. */
-export const phoneNumbers = ({ clock, carrier, queue, database }: Deps) => {
+export const phoneNumbers = ({ clock, carrier, queue }: Deps) => {
   const records = recordHandlers(projection, clock);
-  // Purchases hold connections of the ordinary pool, and would wait for each other in it.
-  const outside = sqlOn(database.batched);
   return {
     listPhoneNumbers: async ({ query, db }) => {
       const number = await callerNumber(db, query.number, 'number');
@@ -93,7 +90,7 @@ export const phoneNumbers = ({ clock, carrier, queue, database }: Deps) => {
 
     createPhoneNumber: (call) =>
       records.create({ ...call, body: { ...call.query, ...call.body } }, (tx, wanted, now) =>
-        buy(tx, wanted, { carrier, outside, now }),
+        buy(tx, wanted, { carrier, outside: tx.outside, now }),
       ),
 
     updatePhoneNumber: async (call) =>

@@ -2,7 +2,8 @@ import { exitWith, onStop } from '../background/process';
 import { startJobs } from '../background/start';
 import { loadConfig } from '../config';
 import { giveWay } from '../db/lower-priority';
-import { closeDeps, createDeps, type Deps } from '../deps';
+import { openDeps } from '../cells/open-deps';
+import { closeDeps, type Deps } from '../deps';
 import { createMetrics, measureProcess, type Measured } from '../http/metrics';
 import { listen } from '../installation/listen';
 import { httpServer } from './http-server';
@@ -53,7 +54,7 @@ async function jobs(deps: Deps): Promise<Running> {
 
 async function run({ role, database_url, pepper }: Start): Promise<void> {
   const in_background = role === 'jobs';
-  const deps = createDeps({ config: loadConfig(), database_url, pepper, in_background });
+  const deps = await openDeps({ config: loadConfig(), database_url, pepper, in_background });
   const { measure, stop } = await (role === 'web' ? web : jobs)(deps);
   end = onStop(deps, async () => {
     await stop();

@@ -38,7 +38,7 @@ export const LIST_NODES = statement(
     ORDER BY groupid
   `,
   { prepared: false, needs: CATALOG },
-);
+).returning<{ groupid: number; host: string; port: number }>();
 
 /** The node that has the tables of a schema; no row where that has no distributed table. */
 export const FIND_NODE_OF_SCHEMA = statement(
@@ -53,4 +53,4 @@ export const FIND_NODE_OF_SCHEMA = statement(
     WHERE s.nspname = {schema}
   `,
   { prepared: false, needs: CATALOG },
-);
+).returning<{ groupid: number; host: string; port: number }>();

@@ -15,7 +15,8 @@ export const MAKE_DIRECTORY = [
   sql`
     CREATE TABLE IF NOT EXISTS directory.companies (
       company_id bigint PRIMARY KEY,
-      cell_id int NOT NULL REFERENCES directory.cells (id)
+      cell_id int NOT NULL REFERENCES directory.cells (id),
+      changed_at timestamptz NOT NULL
     )`,
   sql`
     CREATE TABLE IF NOT EXISTS directory.keys (
@@ -52,6 +53,7 @@ const TABLES = sql`
   CREATE TABLE IF NOT EXISTS directory.companies (
     company_id bigint PRIMARY KEY, cell_id int NOT NULL
   );
+  ALTER TABLE directory.companies ADD COLUMN IF NOT EXISTS changed_at timestamptz NOT NULL;
   CREATE TABLE IF NOT EXISTS directory.keys (
     kind text NOT NULL, key text NOT NULL, company_id bigint NOT NULL,
     claimed_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (kind, key)
@@ -68,7 +70,7 @@ export const LIST_CELLS = statement(
     ORDER BY c.id
   `,
   { prepared: false, needs: TABLES },
-);
+).returning<{ id: number; name: string; state: string }>();
 
 export const SAVE_CELL = statement(
   'cells.save_cell',
@@ -83,9 +85,10 @@ export const SAVE_CELL = statement(
 export const SAVE_COMPANY = statement(
   'cells.save_company',
   sql`
-    INSERT INTO directory.companies (company_id, cell_id)
-    VALUES ({company_id}::bigint, {cell_id}::int)
-    ON CONFLICT (company_id) DO UPDATE SET cell_id = excluded.cell_id
+    INSERT INTO directory.companies (company_id, cell_id, changed_at)
+    VALUES ({company_id}::bigint, {cell_id}::int, clock_timestamp())
+    ON CONFLICT (company_id) DO UPDATE
+    SET cell_id = excluded.cell_id, changed_at = excluded.changed_at
   `,
   { prepared: false, needs: TABLES },
 );
@@ -100,7 +103,7 @@ export const FIND_KEY = statement(
     WHERE k.kind = {kind} AND k.key = {key}
   `,
   { prepared: false, needs: TABLES },
-);
+).returning<{ company_id: string; cell_id: number }>();
 
 export const FIND_COMPANY = statement(
   'cells.find_company',
@@ -110,7 +113,7 @@ export const FIND_COMPANY = statement(
     WHERE m.company_id = {company_id}::bigint
   `,
   { prepared: false, needs: TABLES },
-);
+).returning<{ cell_id: number }>();
 
 /** Makes a key that of a company, unless it is another's. Returns whose it is then. */
 export const CLAIM_KEY = statement(
@@ -122,7 +125,7 @@ export const CLAIM_KEY = statement(
     RETURNING company_id
   `,
   { prepared: false, needs: TABLES },
-);
+).returning<{ company_id: string }>();
 
 export const RELEASE_KEY = statement(
   'cells.release_key',

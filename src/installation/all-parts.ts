@@ -1,0 +1,10 @@
+import type { Database } from '../db/client';
+import type { Deps } from '../deps';
+
+/** What a look into each database of an installation finds, together. */
+export async function fromAllParts<Found>(
+  { parts }: Pick<Deps, 'parts'>,
+  look: (database: Database) => Promise<Found[]>,
+): Promise<Found[]> {
+  return (await Promise.all(parts().map(({ database }) => look(database)))).flat();
+}
