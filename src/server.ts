@@ -2,6 +2,7 @@ import { deleteExpiredHourly } from './background/delete-expired';
 import { exitWith, onStop } from './background/process';
 import { startJobs } from './background/start';
 import { loadConfig, type Config } from './config';
+import { storageOf } from './deps';
 import { banner } from './installation/banner';
 import { prepareCompanies } from './installation/demo';
 import { checkAddress, listen } from './installation/listen';
@@ -15,6 +16,7 @@ import { serveInProcesses } from './processes/primary';
 async function main(): Promise<void> {
   const config = loadConfig();
   await checkAddress(config);
+  if (config.s3) await storageOf(config).check();
   const installation = await openInstallation(config, { role: 'server', kind: 'server' });
   const start = config.web_concurrency > 1 ? serveInProcesses : serve;
   await start(config, installation).catch(async (error: unknown) => {

@@ -1,5 +1,6 @@
 import { loadConfig } from './config';
 import { giveWay } from './db/lower-priority';
+import { storageOf } from './deps';
 import { openInstallation } from './installation/open';
 import { startJobs } from './background/start';
 import { exitWith, onStop } from './background/process';
@@ -8,7 +9,9 @@ import { exitWith, onStop } from './background/process';
 // both share a processor, it gives way to them.
 
 async function main(): Promise<void> {
-  const installation = await openInstallation(loadConfig(), {
+  const config = loadConfig();
+  if (config.s3) await storageOf(config).check();
+  const installation = await openInstallation(config, {
     kind: 'worker',
     in_background: true,
   });

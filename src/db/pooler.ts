@@ -1,6 +1,7 @@
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { StartError } from '../start-error';
 import { connectionFault, serverName } from './connection-fault';
+import { HostsClient } from './hosts-client';
 import {
   IS_PREPARED,
   KEPT_SETTING,
@@ -32,7 +33,7 @@ async function onClient<T>(
   session: { connectionString: string; options?: string },
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
-  const client = new Client({ ...session, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  const client = new HostsClient({ ...session, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   // A connection that breaks rejects its query; without a listener it would also end the process.
   client.on('error', () => undefined);
   try {

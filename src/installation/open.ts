@@ -77,7 +77,6 @@ async function join(
 ): Promise<Presence> {
   const settings = sharedSettings(config, pepper);
   const storage = storageOf(config);
-  if (config.s3) await storage.check();
   await claimStorage(sql, { storage, name: storageName(config) });
   await claimSettings(sql, settings);
   return appear(sql, kind, settings);

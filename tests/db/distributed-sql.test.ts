@@ -7,7 +7,7 @@ import { prepareQueue } from '../../src/jobs/queue';
 import { analyzer, type AnalyzedSql } from '../support/analyzed-sql';
 import { findingsOf, type Fault, type Findings, type Write } from '../support/distributed-rules';
 import { statementsOfRequests } from '../support/sent-statements';
-import { COUNTED_BY_CALLERS, EXCEPTIONS, NO_QUERIES } from '../support/several-companies';
+import { COUNTED_BY_CALLERS, EXCEPTIONS, NO_QUERIES, OF_NODES } from '../support/several-companies';
 import { createWorld, freshDatabase } from '../support/world';
 
 // What can be known without a cluster of whether a distributed PostgreSQL, with its rows sharded by
@@ -29,9 +29,12 @@ beforeAll(async () => {
   await client.connect();
   analyzed = await analyzer(client);
   for (const statement of statements.values())
-    if (!NO_QUERIES.includes(statement.name)) await record(statement);
+    if (!isExempt(statement.name)) await record(statement);
 });
 afterAll(() => client.end());
+
+const isExempt = (name: string) =>
+  NO_QUERIES.includes(name) || OF_NODES.some((room) => name.startsWith(room));
 
 const record = async (statement: Statement<StatementName>) => {
   const found = await find(statement, statement.options.needs?.text);

@@ -153,7 +153,7 @@ test('one line: more connections than its own PostgreSQL allows', () => {
   });
   expect([code, output]).toEqual([1, '']);
   expect(errors).toMatch(
-    /^WEB_CONCURRENCY=40: with DATABASE_POOL_SIZE=50, .* 5080 connections, .* 2000 at most, .*\n$/,
+    /^WEB_CONCURRENCY=40: with DATABASE_POOL_SIZE=50, .* 5164 connections, .* 2000 at most, .*\n$/,
   );
   expect(existsSync(join(data_dir, 'none'))).toBe(false);
 });

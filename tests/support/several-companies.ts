@@ -130,6 +130,9 @@ export const NO_QUERIES: readonly string[] = [
   'routing.roll_back_to_savepoint',
 ];
 
+/** Rooms whose statements are about the nodes of a cluster, not about companies. */
+export const OF_NODES: readonly string[] = ['cells.'];
+
 /** Statements that write what calls are routed by, whose callers count that. */
 export const COUNTED_BY_CALLERS: readonly string[] = [
   'webhooks.count_webhooks_of_buyers',
