@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Deps } from '../deps';
 import type { Running } from '../jobs/loop';
 import { startWorkers } from '../jobs/workers';
@@ -7,13 +8,38 @@ import { startOutreach } from './outreach-loop';
 import { createRunners } from './runners';
 import { startWebhooks } from './webhook-loops';
 
+const LOOK_MS = 1_000;
+
 /**
  * Starts everything that runs without a request: queued jobs, outreach, housekeeping, triggers,
- * legs, webhooks.
+ * legs, webhooks. In a distributed installation, cells come, go and move: what runs follows them.
  */
-export async function startJobs({ parts }: Pick<Deps, 'parts'>): Promise<Running> {
-  const running = await Promise.all(parts().map(startJobsOf));
-  return { stop: async () => void (await Promise.all(running.map((each) => each.stop()))) };
+export async function startJobs({ parts, log }: Pick<Deps, 'parts' | 'log'>): Promise<Running> {
+  const running = new Map<Deps, Running>();
+  const follow = async () => {
+    const wanted = new Set(parts());
+    for (const [part, jobs] of running)
+      if (!wanted.has(part)) {
+        running.delete(part);
+        await jobs.stop();
+      }
+    for (const part of wanted) if (!running.has(part)) running.set(part, await startJobsOf(part));
+  };
+  await follow();
+  const stopping = new AbortController();
+  const following = (async () => {
+    while (!stopping.signal.aborted) {
+      await setTimeout(LOOK_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+      await follow().catch((error: unknown) => log.warn({ err: error }, 'jobs do not start'));
+    }
+  })();
+  return {
+    stop: async () => {
+      stopping.abort();
+      await following;
+      await Promise.all([...running.values()].map((each) => each.stop()));
+    },
+  };
 }
 
 /** The same for one database. */

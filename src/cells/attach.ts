@@ -4,8 +4,9 @@ import { setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
 import { PRISMA_FOLDER } from '../db/migrate';
 import { sqlOn } from '../db/sql';
+import { prepareQueue } from '../jobs/queue';
 import { withSettings, type Node } from './address';
-import { LIST_VIEWS, MAKE_SEQUENCES, SET_SEQUENCES } from './queries/attach';
+import { HAS_QUEUE, LIST_VIEWS, MAKE_SEQUENCES, SET_SEQUENCES } from './queries/attach';
 
 // The tables of a cell are distributed tables of Citus, which live on one node. Planned by Citus, a
 // statement of ours costs several times as much as running it, because only the simplest plans are
@@ -36,6 +37,9 @@ export async function attachCell(url: string, { id, schema, node }: Attached): P
   const local = localSchema(schema);
   await onNode(url, schema, async (client) => {
     const sql = sqlOn(client);
+    const [queue] = await sql(HAS_QUEUE, {});
+    // Citus copies types of the coordinator's queue to its nodes, and nothing else of it.
+    if (!queue!.has_queue) await client.query('DROP SCHEMA IF EXISTS jobs CASCADE');
     await client.query('BEGIN');
     await client.query(`DROP SCHEMA IF EXISTS ${local} CASCADE`);
     await client.query(`CREATE SCHEMA ${local}`);
@@ -46,6 +50,8 @@ export async function attachCell(url: string, { id, schema, node }: Attached): P
     await client.query(readFileSync(join(PRISMA_FOLDER, 'functions.sql'), 'utf8'));
     await client.query('COMMIT');
   });
+  // The queue of jobs is that of the node, and stays there.
+  await prepareQueue(withSettings(url, { timezone: 'UTC', ...ON_NODE }));
 }
 
 /** How long a detaching cell makes requests wait for a transaction that uses it. */
@@ -72,6 +78,12 @@ const dropped = (client: Client, local: string): Promise<boolean> =>
     },
   );
 
+/** What is done concerns the node alone, and its shards can be seen. */
+const ON_NODE = {
+  'citus.enable_ddl_propagation': 'off',
+  'citus.override_table_visibility': 'off',
+};
+
 /** Runs commands that concern a node alone. */
 async function onNode(
   url: string,
@@ -82,8 +94,7 @@ async function onNode(
     connectionString: withSettings(url, {
       timezone: 'UTC',
       search_path: searchPath(schema),
-      'citus.enable_ddl_propagation': 'off',
-      'citus.override_table_visibility': 'off',
+      ...ON_NODE,
       client_min_messages: 'warning',
     }),
   });

@@ -6,8 +6,10 @@ import type { RateLimitCounter } from '../db/rate-limit-counter';
 import { sqlOn } from '../db/sql';
 import type { TenantDatabases } from '../db/tenant';
 import type { Deps } from '../deps';
-import { CLAIM_KEY, FIND_COMPANY, FIND_KEY, RELEASE_KEY } from './queries/directory';
-import { LIST_MOVED_COMPANIES, SETTLE_COMPANY } from './queries/open';
+import type { Node } from './address';
+import { StartError } from '../start-error';
+import { CLAIM_KEY, FIND_COMPANY, FIND_KEY, RELEASE_KEY, SAVE_COMPANY } from './queries/directory';
+import { FIND_EMPTIEST, LIST_MOVED_COMPANIES } from './queries/open';
 
 /** What a process has of a cell. */
 export interface Part {
@@ -17,13 +19,20 @@ export interface Part {
   counter: RateLimitCounter;
 }
 
+/** Where a cell is. */
+export interface Place extends Node {
+  id: number;
+  schema: string;
+  state: string;
+}
+
 const REFRESH_MS = 1_000;
 /** Nodes' clocks may differ, and what was written earlier may be committed later. */
 const OVERLAP_MS = 60_000;
 
 /** The cells of a distributed installation, as a process has opened them. */
 export class Cells {
-  private readonly parts = new Map<number, Part>();
+  private readonly parts = new Map<number, Part & { at: string }>();
   /** The cell of each company. */
   private readonly places = new Map<bigint, number>();
   private known_until = new Date(0);
@@ -32,8 +41,17 @@ export class Cells {
   /** `coordinator` has the directory. */
   constructor(private readonly coordinator: Database) {}
 
-  add(id: number, part: Part): void {
-    this.parts.set(id, part);
+  /**
+   * Opens a cell that is new or has moved to another node. Returns what the process had of it
+   * before, which no request takes any more.
+   */
+  add({ id, state, host, port, ...place }: Place, open: (place: Place) => Part): Part | undefined {
+    const at = `${host}:${port}`;
+    const known = this.parts.get(id);
+    // While it moves, it is not known yet where it will be.
+    if (known && (known.at === at || state === 'moving')) return undefined;
+    this.parts.set(id, { ...open({ id, state, host, port, ...place }), at });
+    return known;
   }
 
   all(): readonly Part[] {
@@ -56,11 +74,11 @@ export class Cells {
     }
   }
 
-  /** Refreshes every second, until it is closed. */
-  async watch(onError: (error: unknown) => void): Promise<void> {
+  /** Follows the directory every second, until it is closed. */
+  async watch(follow: () => Promise<void>, onError: (error: unknown) => void): Promise<void> {
     const { signal } = this.closing;
     while (!signal.aborted) {
-      await this.refresh().catch(onError);
+      await follow().catch(onError);
       await setTimeout(REFRESH_MS, undefined, { signal }).catch(() => undefined);
     }
   }
@@ -81,8 +99,10 @@ export class Cells {
       return found && this.learn(company_id, found.cell_id);
     },
     settle: async (company_id) => {
-      const [place] = await this.coordinator.sql(SETTLE_COMPANY, { company_id });
-      this.learn(company_id, place!.cell_id);
+      const [emptiest] = await this.coordinator.sql(FIND_EMPTIEST, {});
+      if (!emptiest) throw new StartError('No cell takes companies now: npx trunkline cells list');
+      await this.coordinator.sql(SAVE_COMPANY, { company_id, cell_id: emptiest.id });
+      this.learn(company_id, emptiest.id);
     },
     claim: async (kind, key, company_id) => {
       const [owner] = await this.coordinator.sql(CLAIM_KEY, { kind, key, company_id });

@@ -12,20 +12,12 @@ import {
   type DepsOptions,
   type SharedDeps,
 } from '../deps';
+import { expectMoves } from '../http/database-errors';
 import { StartError } from '../start-error';
 import { urlOfNode } from './address';
 import { EXTENSIONS, localSchema } from './attach';
-import { Cells, type Part } from './cells';
+import { Cells, type Part, type Place } from './cells';
 import { IS_DISTRIBUTED, LIST_PLACES } from './queries/open';
-
-interface Place {
-  id: number;
-  schema: string;
-  state: string;
-  groupid: number;
-  host: string;
-  port: number;
-}
 
 /** The dependencies of an installation: with one database, or with the cells of a distributed one. */
 export async function openDeps(options: DepsOptions): Promise<Deps> {
@@ -39,11 +31,14 @@ async function readPlaces(connectionString: string): Promise<Place[]> {
   try {
     const sql = sqlOn(client);
     const [found] = await sql(IS_DISTRIBUTED, {});
-    return found!.is_distributed ? sql(LIST_PLACES, {}) : [];
+    return found!.is_distributed ? await sql(LIST_PLACES, {}) : [];
   } finally {
     await client.end();
   }
 }
+
+/** Waits for requests that use what is no longer needed. */
+const CLOSE_AFTER_MS = 30_000;
 
 async function cellsDeps(options: DepsOptions, places: readonly Place[]): Promise<Deps> {
   const unfinished = places.find(({ state }) => state === 'filling' || state === 'filled');
@@ -57,9 +52,20 @@ async function cellsDeps(options: DepsOptions, places: readonly Place[]): Promis
     schemas: ['public', EXTENSIONS],
   });
   const cells = new Cells(database);
-  for (const place of places) cells.add(place.id, partOf(shared, cells, { options, place }));
+  const open = (place: Place) => partOf(shared, cells, { options, place });
+  for (const place of places) cells.add(place, open);
   await cells.refresh();
-  void cells.watch((error) => shared.log.warn({ err: error }, 'the directory cannot be read'));
+  expectMoves();
+  const follow = async () => {
+    await cells.refresh();
+    for (const place of await database.sql(LIST_PLACES, {})) {
+      const left = cells.add(place, open);
+      if (left) setTimeout(() => void closePart(left), CLOSE_AFTER_MS).unref();
+    }
+  };
+  void cells.watch(follow, (error) =>
+    shared.log.warn({ err: error }, 'the directory cannot be read'),
+  );
   const { directory, tenants, counter } = cells;
   const own = depsOfDatabase(shared, { database, directory }, options);
   return {
@@ -71,6 +77,12 @@ async function cellsDeps(options: DepsOptions, places: readonly Place[]): Promis
     live: cells.streams(own.live),
     parts: () => cells.all().map(({ deps }) => deps),
   };
+}
+
+async function closePart({ deps, counter }: Part): Promise<void> {
+  deps.live.close();
+  await counter.close();
+  await deps.database.close();
 }
 
 /** What a process has of a cell: pools of its own, on the node that has it. */

@@ -1595,6 +1595,12 @@ export interface SqlTypes {
       cell_id: number | null;
     };
   };
+  'cells.find_emptiest': {
+    params: object;
+    row: {
+      id: number | null;
+    };
+  };
   'cells.find_key': {
     params: {
       kind: string | null;
@@ -1613,6 +1619,12 @@ export interface SqlTypes {
       groupid: number | null;
       host: string | null;
       port: number | null;
+    };
+  };
+  'cells.has_queue': {
+    params: object;
+    row: {
+      has_queue: boolean;
     };
   };
   'cells.is_distributed': {
@@ -1778,14 +1790,6 @@ export interface SqlTypes {
     };
     row: {
       setval: string;
-    };
-  };
-  'cells.settle_company': {
-    params: {
-      company_id: number | string | bigint | null;
-    };
-    row: {
-      cell_id: number | null;
     };
   };
   'cli.company_of_list': {

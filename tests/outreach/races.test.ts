@@ -187,9 +187,14 @@ describe('nothing is sent to a number once it has been answered that it', () => 
         stopped.set(number, performance.now());
       }
     };
+    // Nobody stops this one: on a slow machine, all others may be stopped before their first text.
+    const untouched = '+13102009999';
+    stopped.set(untouched, Infinity);
+    await submit(here, shop.schedule.lead_token, { caller_id: untouched });
     await Promise.all(
       Array.from({ length: 10 }, (__, n) => lane(numbers.filter((___, place) => place % 10 === n))),
     );
+    while (!sent.some(({ to }) => to === untouched)) await setTimeout(50);
     await setTimeout(1_500);
     over = true;
     await Promise.all(engines);

@@ -56,25 +56,17 @@ export const LIST_MOVED_COMPANIES = statement(
   { prepared: false, needs: TABLES },
 ).returning<{ company_id: string; cell_id: number; changed_at: Date }>();
 
-/** Gives a new company to the cell with the fewest companies. */
-export const SETTLE_COMPANY = statement(
-  'cells.settle_company',
+/** The cell with the fewest companies. */
+export const FIND_EMPTIEST = statement(
+  'cells.find_emptiest',
   sql`
-    INSERT INTO directory.companies (company_id, cell_id, changed_at)
-    VALUES (
-      {company_id}::bigint,
-      (
-        SELECT c.id
-        FROM directory.cells c
-        LEFT JOIN directory.companies m ON m.cell_id = c.id
-        WHERE c.state = 'open'
-        GROUP BY c.id
-        ORDER BY count(m.company_id), c.id
-        LIMIT 1
-      ),
-      clock_timestamp()
-    )
-    RETURNING cell_id
+    SELECT c.id
+    FROM directory.cells c
+    LEFT JOIN directory.companies m ON m.cell_id = c.id
+    WHERE c.state = 'open'
+    GROUP BY c.id
+    ORDER BY count(m.company_id), c.id
+    LIMIT 1
   `,
   { prepared: false, needs: TABLES },
-).returning<{ cell_id: number }>();
+).returning<{ id: number }>();
