@@ -33,11 +33,19 @@ const MESSAGES = new RegExp(
     'Client was closed',
     'Transaction (API error|already closed)',
     'Unable to start a transaction',
-    // PgBouncer, which has one code for all of its errors: it waits for PostgreSQL, or is full.
+    // PgBouncer, which has one code for all of its errors: PostgreSQL is gone, or it is full.
     'query_wait_timeout',
     'server_login_retry',
     'server conn crashed',
+    'server connection closed',
+    'server shutting down',
+    'obsolete connection',
+    'connect (string changed|timeout|failed)',
+    'database configuration changed',
+    'client_login_timeout',
+    'bouncer resources exhaustion',
     'no more connections allowed',
+    'client connections exceeded',
   ].join('|'),
 );
 /** Kinds of errors of Prisma's driver adapter. */

@@ -131,7 +131,7 @@ else {
 
   test('sessions that end are replaced: requests get 503 at most, and go on', async () => {
     const statuses = new Set<number>();
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < repetitions(5, 100); round++) {
       await world.sql(
         'SELECT pg_terminate_backend(pid) FROM pg_stat_activity ' +
           'WHERE datname = current_database() AND pid <> pg_backend_pid()',
