@@ -835,7 +835,14 @@ BEGIN
       PERFORM count_traffic_source_call(now.company_id, now.traffic_source_id, 1, now.created_at);
     END IF;
   END IF;
-  IF is_settled_change(was, now) THEN
+  -- The first conditions are those that nearly every change fails: asking here saves a call.
+  IF (
+      was.id <> now.id
+      OR was.deleted_at IS DISTINCT FROM now.deleted_at
+      OR least(was.created_at, now.created_at) < clock_timestamp() - interval '10 minutes'
+    )
+    AND is_settled_change(was, now)
+  THEN
     PERFORM record_settled_call(was.company_id, was.id);
     IF was.id / 8192 <> now.id / 8192 THEN
       PERFORM record_settled_call(now.company_id, now.id);

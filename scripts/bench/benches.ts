@@ -16,12 +16,12 @@ export const BENCHES: Record<string, () => Promise<Bench>> = {
   events: async () => (await import('./events.js')).benchEvents,
   teams: async () => (await import('./teams.js')).benchTeams,
   deliveries: async () => (await import('./deliveries.js')).benchDeliveries,
-  processes: async () => (await import('./processes.js')).benchProcesses,
+  fleet: async () => (await import('./fleet.js')).benchFleet,
   soak: async () => (await import('./soak.js')).benchSoak,
 };
 
-/** imports includes the look-up; soak takes ten minutes; processes compares two settings. */
-const BY_NAME_ONLY = ['lookup', 'soak', 'processes'];
+/** imports includes the look-up; soak takes ten minutes; fleet starts many processes. */
+const BY_NAME_ONLY = ['lookup', 'soak', 'fleet'];
 
 /** The benches of `--only`: all, those that it lists, or that of requests with a part of a name. */
 export function benchesOf(only: string): string[] {

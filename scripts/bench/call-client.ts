@@ -76,3 +76,16 @@ export async function inLanes<T>(
   };
   await Promise.all(Array.from({ length: lanes }, lane));
 }
+
+/** Does one piece of work after the other in so many lanes at a time, for so many seconds. */
+export async function keepBusy(
+  lanes: number,
+  seconds: number,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const until = performance.now() + seconds * 1000;
+  const lane = async () => {
+    while (performance.now() < until) await work();
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+}

@@ -41,18 +41,59 @@ export function cpuSeconds(pid: number, { children = false } = {}): number {
 export const postmaster = (): number =>
   Number(readFileSync('.bench/postgres/postmaster.pid', 'utf8').split('\n')[0]);
 
-/** Measures the CPU milliseconds that each unit of work costs the service and the database. */
-export function cpuMeter(service: number | undefined) {
-  const read = () => ({
-    // With WEB_CONCURRENCY, most of it is its children's.
-    service: service === undefined ? 0 : cpuSeconds(service, { children: true }),
+/** CPU seconds that all processors of the machine have worked so far, whatever for. */
+function machineSeconds(): number {
+  const [line] = readFileSync('/proc/stat', 'utf8').split('\n');
+  const [, user, nice, system, , , irq, softirq] = line!.split(/\s+/).map(Number);
+  return (user! + nice! + system! + irq! + softirq!) / TICKS_PER_SECOND;
+}
+
+/** The processes of the service, each with its children. */
+export interface ServicePids {
+  api?: readonly number[];
+  workers?: readonly number[];
+}
+
+/** What a part of a run has taken, in CPU seconds. */
+export interface Spent {
+  /** How long it took. */
+  seconds: number;
+  api: number;
+  workers: number;
+  database: number;
+  /** This process, which makes the load. */
+  load: number;
+  /** The whole machine. */
+  machine: number;
+}
+
+/** Measures from now on; the result measures until it is called. */
+export function spentMeter({ api = [], workers = [] }: ServicePids): () => Spent {
+  // With WEB_CONCURRENCY, most of a service is its children's.
+  const sum = (pids: readonly number[]) =>
+    pids.reduce((seconds, pid) => seconds + cpuSeconds(pid, { children: true }), 0);
+  const read = (): Spent => ({
+    seconds: performance.now() / 1000,
+    api: sum(api),
+    workers: sum(workers),
     database: cpuSeconds(postmaster(), { children: true }),
+    load: cpuSeconds(process.pid),
+    machine: machineSeconds(),
   });
   const before = read();
-  return (units: number): { cpu_service_ms: number; cpu_database_ms: number } => {
+  return () => {
     const after = read();
-    const each = (key: 'service' | 'database') =>
-      Number((((after[key] - before[key]) * 1000) / Math.max(1, units)).toFixed(2));
-    return { cpu_service_ms: each('service'), cpu_database_ms: each('database') };
+    const parts = Object.keys(after) as (keyof Spent)[];
+    return Object.fromEntries(parts.map((part) => [part, after[part] - before[part]])) as never;
+  };
+}
+
+/** Measures the CPU milliseconds that each unit of work costs the service and the database. */
+export function cpuMeter(service: number | undefined) {
+  const spent = spentMeter({ api: service === undefined ? [] : [service] });
+  return (units: number): { cpu_service_ms: number; cpu_database_ms: number } => {
+    const { api, database } = spent();
+    const each = (seconds: number) => Number(((seconds * 1000) / Math.max(1, units)).toFixed(2));
+    return { cpu_service_ms: each(api), cpu_database_ms: each(database) };
   };
 }

@@ -72,21 +72,21 @@ export async function fillBuyers({ url, company_id }: BenchWorld): Promise<void>
 }
 
 /** Creates the suppression lists; each applies to one buyer in LISTS. */
-export async function fillLists({ url, company_id }: BenchWorld): Promise<void> {
+export async function fillLists({ url, company_id }: BenchWorld, listed = LISTED): Promise<void> {
   for (let list = 0; list < LISTS; list++) {
     const [made] = (await query(
       url,
       `INSERT INTO buyer_suppressions (company_id, uuid, name, blocked)
         VALUES ($1, uuidv7(), $2, $3)
         RETURNING id`,
-      [company_id, `List ${list}`, LISTED],
+      [company_id, `List ${list}`, listed],
     )) as { id: string }[];
     await query(
       url,
       `INSERT INTO buyer_suppression_numbers (company_id, buyer_suppression_id, number)
         SELECT $1, $2, 20000000000 + n * 20 + $3
         FROM generate_series(1, $4::bigint) n`,
-      [company_id, made!.id, list, LISTED],
+      [company_id, made!.id, list, listed],
     );
     await query(
       url,

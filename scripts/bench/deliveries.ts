@@ -10,23 +10,43 @@ import { copyWorld, dropWorld, PEPPER, prepareWorld, query, quiet, type BenchWor
 // One webhook with many due deliveries: how many a second one worker sends, compared with a loop
 // over undici that signs and sends the same deliveries one after the other.
 
-const PORT = '4113';
+export const RECEIVER_PORT = '4113';
 const DELIVERIES = Number(option('deliveries', '20000'));
 const ROUNDS = Number(option('rounds', '3'));
-const URL_OF = `http://127.0.0.1:${PORT}`;
+const URL_OF = `http://127.0.0.1:${RECEIVER_PORT}`;
 
-const count = async () => Number(await (await fetch(`${URL_OF}/count`)).text());
+/** Starts the receiver of the webhook. */
+export const startReceiver = () => startRival('deliveries-receiver', { PORT: RECEIVER_PORT });
 
-/** Creates a webhook and its deliveries, with payloads as large as those of calls. */
-async function fill({ url, company_id }: BenchWorld, body: string): Promise<void> {
-  const run = (text: string, values: unknown[] = []) => query(url, text, values);
-  const [hook] = await run(
+/** With these, a worker may deliver to it. */
+export const TO_RECEIVER = { WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' };
+
+/** How many deliveries it has received. */
+export const received = async (): Promise<number> =>
+  Number(await (await fetch(`${URL_OF}/count`)).text());
+
+/** Creates a webhook of every call that has ended, and returns its id. */
+export async function addWebhook({ url, company_id }: BenchWorld): Promise<string> {
+  const [hook] = await query(
+    url,
     `INSERT INTO outgoing_webhooks (company_id, uuid, name, owner_type, trigger_type, url, origin,
       method, timeout_seconds, retries)
       VALUES ($1, gen_random_uuid(), 'Bench', 'Company', 'every_call', $2, $2, 'post', 15, 9)
       RETURNING id`,
     [company_id, URL_OF],
   );
+  await query(url, 'INSERT INTO webhook_queues (company_id, outgoing_webhook_id) VALUES ($1, $2)', [
+    company_id,
+    hook!.id,
+  ]);
+  return String(hook!.id);
+}
+
+/** Creates a webhook and its deliveries, with payloads as large as those of calls. */
+async function fill(world: BenchWorld, body: string): Promise<void> {
+  const { url, company_id } = world;
+  const run = (text: string, values: unknown[] = []) => query(url, text, values);
+  const hook = await addWebhook(world);
   await run(
     `INSERT INTO webhook_deliveries (company_id, uuid, created_at, outgoing_webhook_id,
       trigger_type, call_id, buyer_id, offer_id, request_method, request_url, request_headers,
@@ -34,13 +54,13 @@ async function fill({ url, company_id }: BenchWorld, body: string): Promise<void
       SELECT $1, gen_random_uuid(), now(), $2, 'every_call', n, n % 100 + 1, n % 10 + 1, 'POST', $3,
         '{"Content-Type": "application/json"}', $4, 'waiting', now()
       FROM generate_series(1, $5::int) n`,
-    [company_id, hook!.id, URL_OF, body, DELIVERIES],
+    [company_id, hook, URL_OF, body, DELIVERIES],
   );
   await run('VACUUM ANALYZE webhook_deliveries');
   await run(
-    `INSERT INTO webhook_queues (company_id, outgoing_webhook_id, next_due_at)
-      VALUES ($1, $2, now())`,
-    [company_id, hook!.id],
+    `UPDATE webhook_queues SET next_due_at = now()
+      WHERE company_id = $1 AND outgoing_webhook_id = $2`,
+    [company_id, hook],
   );
 }
 
@@ -85,13 +105,13 @@ async function ours(
   await quiet(world);
   const client = new Client({ connectionString: world.url });
   await client.connect();
-  const before = await count();
-  const worker = startWorker(world.url, { WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' });
+  const before = await received();
+  const worker = startWorker(world.url, TO_RECEIVER);
   try {
     let first = 0;
     let from = 0;
     for (let come = 0; come < DELIVERIES;) {
-      come = (await count()) - before;
+      come = (await received()) - before;
       if (come > 0 && first === 0) [first, from] = [performance.now(), come];
       await new Promise((done) => setTimeout(done, 20));
     }
@@ -113,10 +133,10 @@ async function ours(
 }
 
 export async function benchDeliveries(server: EmbeddedDatabase): Promise<void> {
-  const receiver = startRival('deliveries-receiver', { PORT });
+  const receiver = startReceiver();
   const all: { plain: number; rate: number; written_rate: number }[] = [];
   try {
-    await ready(PORT);
+    await ready(RECEIVER_PORT);
     const body = bodyOf();
     for (let turn = 0; turn < ROUNDS; turn++)
       all.push({ plain: await plain(body), ...(await ours(server, body)) });

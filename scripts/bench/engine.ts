@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import autocannon from 'autocannon';
-import { Client } from 'pg';
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
-import { fillLeads, openShop } from './shop';
+import { checkTexted, LONGEST_MS, openDueLeads, watchTexted } from './engine-leads';
 import { end, median, memory, option, ready, round, say, startService, startWorker } from './tools';
-import { copyWorld, dropWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
+import { dropWorld, query, type BenchWorld } from './world';
 
 // Many leads due at once: how fast the job processes text all of them, and how long a typical
 // request to a server on the same machine takes meanwhile.
@@ -15,8 +14,6 @@ const LEADS = Number(option('leads', '100000'));
 const WORKERS = [1, 2];
 const QUIET_SECONDS = 10;
 const RATE = 100;
-const SAMPLE_MS = 100;
-const LONGEST_MS = 600_000;
 
 interface Figures {
   steps_s: number;
@@ -75,39 +72,14 @@ async function loadFor(world: BenchWorld, seconds: number): Promise<autocannon.R
 async function race(
   world: BenchWorld,
 ): Promise<{ steps_s: number; seconds: number; meanwhile: autocannon.Result }> {
-  const client = new Client({ connectionString: world.url });
-  await client.connect();
-  // Reading the maintained count is cheap; counting rows would slow what is measured.
-  const text = `SELECT coalesce(sum(n), 0)::int AS n, clock_timestamp() AS at
-    FROM record_counts
-    WHERE resource = 'text_messages'`;
-  const sample = async (until: number) => {
-    for (const deadline = Date.now() + LONGEST_MS; Date.now() < deadline; await pause(SAMPLE_MS)) {
-      const { n, at } = (await client.query<{ n: number; at: Date }>(text)).rows[0]!;
-      if (n >= until) return { n, ms: at.getTime() };
-    }
-    throw new Error(`not all of ${LEADS} leads were contacted within ${LONGEST_MS / 1000} s`);
-  };
-  const first = await sample(1);
+  const texted = await watchTexted(world);
+  const first = await texted.until(1);
   const running = load(world);
-  const last = await sample(LEADS);
+  const last = await texted.until(LEADS);
   const meanwhile = await running.stop();
-  await client.end();
+  await texted.close();
   const seconds = (last.ms - first.ms) / 1000;
   return { steps_s: Math.round((last.n - first.n) / seconds), seconds: round(seconds), meanwhile };
-}
-
-/** Checks that every lead got one message and waits for its next step. */
-async function check({ url }: BenchWorld): Promise<void> {
-  const [row] = await query(
-    url,
-    `SELECT (SELECT count(*) FROM text_messages)::int AS messages, (SELECT count(DISTINCT lead_id)
-    FROM text_messages)::int AS texted,
-      (SELECT count(*) FROM leads WHERE step = 1 AND due_at > now() + interval '1 hour')::int AS
-        waiting`,
-  );
-  if (Object.values(row!).some((n) => n !== LEADS))
-    throw new Error(`wrong counts for ${LEADS} leads: ${JSON.stringify(row)}`);
 }
 
 async function deadlocks({ url }: BenchWorld): Promise<number> {
@@ -121,17 +93,7 @@ async function deadlocks({ url }: BenchWorld): Promise<number> {
 }
 
 async function measure(server: EmbeddedDatabase, workers: number): Promise<Figures> {
-  const world = await copyWorld(server, await prepareWorld(server, 1_000), 'bench_engine');
-  const shop = await openShop(world, 1);
-  await fillLeads(world, shop, {
-    schedule_id: shop.schedules[0]!.id,
-    first: 0,
-    count: LEADS,
-    due_at: 'now()',
-  });
-  await query(world.url, 'VACUUM ANALYZE');
-  await query(world.url, 'CHECKPOINT');
-  await quiet(world);
+  const world = await openDueLeads(server, 'bench_engine', LEADS);
   const processes = [startService(world.url, PORT, { RUN_JOBS: 'false' })];
   try {
     await ready(PORT);
@@ -140,7 +102,7 @@ async function measure(server: EmbeddedDatabase, workers: number): Promise<Figur
     const own = Array.from({ length: workers }, () => startWorker(world.url));
     processes.push(...own);
     const { steps_s, seconds, meanwhile } = await race(world);
-    await check(world);
+    await checkTexted(world, LEADS);
     return {
       steps_s,
       seconds,

@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import { CallClient, type BegunCall, type CallEvent } from './call-client';
+import { CallClient, keepBusy, type BegunCall, type CallEvent } from './call-client';
 import { CONVERSION } from './events-world';
 import { phoneNumber } from './shop';
 import type { SoakWorld } from './soak-world';
@@ -8,8 +8,8 @@ import type { SoakWorld } from './soak-world';
 // begin, which come as they would from a softswitch.
 
 const CONNECTIONS = 64;
-/** Requests a second, apart from the events: three of each call. Together 300. */
-const RATES = {
+/** Requests a second, apart from the events: three of each call. Together with these, USUAL_RATE. */
+export const RATES = {
   'begin a call': 30,
   'submit a lead': 60,
   'list calls': 30,
@@ -19,7 +19,9 @@ const RATES = {
   'change a buyer': 1,
   report: 2,
 };
+export const USUAL_RATE = 300;
 export type Kind = keyof typeof RATES | 'event of a call';
+/** As often as each comes in a second, one after the other. */
 const PATTERN = Object.entries(RATES)
   .flatMap(([kind, rate]) =>
     Array.from({ length: rate }, (_, n) => ({ kind, at: (n + 0.5) / rate })),
@@ -29,6 +31,10 @@ const PATTERN = Object.entries(RATES)
 
 /** Numbers of leads that were submitted are below this; those of other callers above. */
 const OTHER_CALLERS = 1_000_000;
+/** Milliseconds between the events of a call, from shortest to longest. */
+type Pauses = readonly [shortest: number, longest: number];
+const CALL_PAUSES: Pauses = [300, 1_800];
+const NO_PAUSES: Pauses = [0, 0];
 const REPEATED_LEADS = 0.3;
 const CALLS_OF_LEADS = 0.5;
 
@@ -69,16 +75,52 @@ export class Load {
     this.pool = new Pool(`http://127.0.0.1:${port}`, { connections: CONNECTIONS, pipelining: 1 });
   }
 
-  /** Sends for so many seconds, and returns once all calls have ended. */
-  async run(seconds: number): Promise<void> {
+  /**
+   * Sends for so many seconds, `times` the usual rates, and returns once all calls have ended.
+   */
+  async run(seconds: number, times = 1): Promise<void> {
     const start = performance.now();
-    for (let n = 0; n < PATTERN.length * seconds; n++) {
-      const due = start + (n * 1000) / PATTERN.length;
+    const a_second = PATTERN.length * times;
+    for (let n = 0; n < a_second * seconds; n++) {
+      const due = start + (n * 1000) / a_second;
       const early = due - performance.now();
       if (early > 0) await pause(early);
-      this.track(this.send(PATTERN[n % PATTERN.length]!, due));
+      this.track(this.send(PATTERN[n % PATTERN.length]!, due, CALL_PAUSES));
     }
     while (this.open.size > 0) await Promise.all(this.open);
+  }
+
+  /**
+   * Keeps clients busy for so many seconds: each sends one request after the other, calls with all
+   * their events. Without `kind`, the requests are mixed as usual.
+   */
+  async saturate(clients: number, seconds: number, kind?: keyof typeof RATES): Promise<void> {
+    let n = random(PATTERN.length);
+    await keepBusy(clients, seconds, () =>
+      this.send(kind ?? PATTERN[n++ % PATTERN.length]!, performance.now(), NO_PAUSES),
+    );
+  }
+
+  /** Begins a call whose events are not reported; none when that fails. */
+  async begin(
+    due = performance.now(),
+    offer_id = this.soak.offer_id,
+  ): Promise<BegunCall | undefined> {
+    const { traffic_source_id } = this.soak;
+    const is_lead = this.numbers > 0 && Math.random() < CALLS_OF_LEADS;
+    const n = is_lead ? random(this.numbers) : this.callers++;
+    const begun = await this.timed('begin a call', due, () =>
+      this.calls.begin(n, { offer_id, traffic_source_id }),
+    );
+    if (begun) this.sums.calls++;
+    return begun;
+  }
+
+  /** How many requests were answered, of each kind, since the last time. */
+  takeCounts(): Partial<Record<Kind, number>> {
+    const counts = [...this.times].map(([kind, times]) => [kind, times.length]);
+    this.times.clear();
+    return Object.fromEntries(counts) as Partial<Record<Kind, number>>;
   }
 
   async close(): Promise<void> {
@@ -105,8 +147,11 @@ export class Load {
     }
   }
 
-  private async send(kind: keyof typeof RATES, due: number): Promise<void> {
-    if (kind === 'begin a call') return this.call(due);
+  private async send(kind: keyof typeof RATES, due: number, pauses: Pauses): Promise<void> {
+    if (kind === 'begin a call') {
+      const begun = await this.begin(due);
+      return begun && this.events(begun, pauses);
+    }
     if (kind === 'submit a lead') return this.submit(due);
     await this.timed(kind, due, () => this.request(this.usual(kind)));
   }
@@ -190,24 +235,13 @@ export class Load {
     if (status === 200) this.sums.repeated_leads++;
   }
 
-  private async call(due: number): Promise<void> {
-    const { offer_id, traffic_source_id } = this.soak;
-    const is_lead = this.numbers > 0 && Math.random() < CALLS_OF_LEADS;
-    const n = is_lead ? random(this.numbers) : this.callers++;
-    const begun = await this.timed('begin a call', due, () =>
-      this.calls.begin(n, { offer_id, traffic_source_id }),
-    );
-    if (!begun) return;
-    this.sums.calls++;
-    if (begun.is_dialed) await this.events(begun);
-  }
-
   /**
    * Most calls convert; others end early, are hung up while it rings, or find the first buyer busy.
    */
-  private async events(call: BegunCall): Promise<void> {
+  async events(call: BegunCall, [shortest, longest] = NO_PAUSES): Promise<void> {
+    if (!call.is_dialed) return;
     const report = async (event: CallEvent) => {
-      await pause(300 + random(1_500));
+      if (longest > 0) await pause(shortest + random(longest - shortest));
       await this.timed('event of a call', performance.now(), () => this.calls.report(call, event));
     };
     const kind = Math.random();

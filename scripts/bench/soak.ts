@@ -70,7 +70,7 @@ async function importMeanwhile({ world }: SoakWorld): Promise<number> {
 }
 
 /** Waits until the worker has applied to leads what the calls of the load have changed. */
-async function settle({ world }: SoakWorld): Promise<void> {
+export async function settle({ world }: SoakWorld): Promise<void> {
   for (const deadline = Date.now() + SETTLE_MS; Date.now() < deadline; await pause(500)) {
     const [row] = await query(
       world.url,

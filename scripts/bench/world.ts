@@ -26,6 +26,8 @@ export function startDatabase(): Promise<EmbeddedDatabase> {
   return startEmbedded({
     dataDir: '.bench',
     settings: {
+      // For several servers at a time, with several processes each.
+      max_connections: '800',
       shared_buffers: '2GB',
       max_wal_size: '8GB',
       shared_preload_libraries: 'pg_stat_statements',

@@ -23,6 +23,7 @@ function deleteExpired(deps: Deps): void {
   const { config, log } = deps;
   const deletions = [
     deleteOrphanedUploads(deps),
+    deps.directory.clean(),
     ...deps.parts().flatMap((part) => {
       const { sql } = part.database;
       return [

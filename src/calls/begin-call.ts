@@ -76,6 +76,7 @@ function beginInBatch(
       ),
     keyOf: ({ incoming: { carrier, call_sid } }) =>
       call_sid === null ? Symbol() : `${carrier}/${call_sid}`,
+    at_once: statements.at_once,
   }));
   return begin(beginning);
 }

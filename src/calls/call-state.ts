@@ -1,9 +1,12 @@
+import { batchers } from '../db/batcher';
 import { identify, type Reference } from '../db/records';
+import type { Row } from '../db/sql';
 import type { Db } from '../db/tenant';
 import type { PayingConversion } from '../routing/caller-facts';
 import { cents, type PayoutTerms } from '../routing/engine/payout';
 import type { ConvertibleCall } from './decide-dollars';
-import { READ_CALL_STATE } from './queries/call-state';
+import { READ_CALL_STATES } from './queries/call-state';
+import type { CallJson } from './queries/calls';
 import type { AttemptRow, CallRow } from './read-call';
 import { sessionOf, type CallSession, type WordsOfSession } from './session';
 
@@ -39,20 +42,48 @@ interface DollarsOfCall {
   is_payout_returned: boolean;
 }
 
+/** A call to be read, by its id or uuid. */
+interface AskedState {
+  value: string;
+  may_connect: boolean;
+}
+
+const batched = batchers<AskedState, CallState | undefined>();
+
 /**
  * Reads a call without a lock; undefined when there is none. With `may_connect` it also reads what
- * the buyers would pay that have not taken the call yet.
+ * the buyers would pay that have not taken the call yet. Outside transactions, calls of a company
+ * that are asked for at the same time share one read.
  */
 export async function readCallState(
-  db: Pick<Db, 'sql'>,
+  db: Pick<Db, 'sql' | 'batched'>,
   reference: Reference,
   { may_connect }: { may_connect: boolean },
 ): Promise<CallState | undefined> {
   const named = identify(reference);
-  const [row] = named
-    ? await db.sql(READ_CALL_STATE[named.key], { value: named.value, may_connect })
-    : [];
-  if (!row) return undefined;
+  if (!named) return undefined;
+  const asked = { value: named.value, may_connect };
+  const read = (all: readonly AskedState[]) => readCallStates(db, named.key, all);
+  if (!db.batched) return (await read([asked]))[0];
+  return batched(db.batched, named.key, () => ({ run: read, keyOf: ({ value }) => value }))(asked);
+}
+
+async function readCallStates(
+  db: Pick<Db, 'sql'>,
+  key: 'id' | 'uuid',
+  all: readonly AskedState[],
+): Promise<(CallState | undefined)[]> {
+  const rows = await db.sql(READ_CALL_STATES[key], {
+    values: all.map(({ value }) => value),
+    may_connect: all.map(({ may_connect }) => may_connect),
+  });
+  const states = new Map(rows.map(({ place, ...row }) => [place, stateOf(row)]));
+  return all.map((_, n) => states.get(n + 1));
+}
+
+type StateRow = Omit<Row<'calls.read_states_by_id', CallJson>, 'place'>;
+
+function stateOf(row: StateRow): CallState {
   const { version, attempts, words, key_presses, ...call } = row;
   return {
     call: call as CallRow,

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { PRISMA_FOLDER } from '../db/migrate';
 import { sqlOn } from '../db/sql';
 import { prepareQueue } from '../jobs/queue';
 import { withSettings, type Node } from './address';
-import { HAS_QUEUE, LIST_VIEWS, MAKE_SEQUENCES, SET_SEQUENCES } from './queries/attach';
+import { idsSchema, localSchema, ON_NODE, onNode } from './on-node';
+import { HAS_QUEUE, LIST_VIEWS } from './queries/attach';
+import { makeSequences, type UsedSequences } from './sequences';
 
 // The tables of a cell are distributed tables of Citus, which live on one node. Planned by Citus, a
 // statement of ours costs several times as much as running it, because only the simplest plans are
@@ -16,16 +18,6 @@ import { HAS_QUEUE, LIST_VIEWS, MAKE_SEQUENCES, SET_SEQUENCES } from './queries/
 // Citus must not move tables that are written behind its back. A cell is moved by detaching it,
 // which waits for the transactions that use the views (move-cell.ts).
 
-/** The schema with the views and functions of a cell, on the node that has it. */
-export const localSchema = (schema: string): string => `${schema}_local`;
-
-/** Where operator classes and functions of extensions are. */
-export const EXTENSIONS = 'extensions';
-
-/** In which schemas names are looked up on the node of a cell. */
-export const searchPath = (schema: string): string =>
-  [localSchema(schema), schema, EXTENSIONS].join();
-
 export interface Attached {
   id: number;
   schema: string;
@@ -33,75 +25,83 @@ export interface Attached {
 }
 
 /** Makes the views and functions of a cell on the node that has its tables, all or none. */
-export async function attachCell(url: string, { id, schema, node }: Attached): Promise<void> {
-  const local = localSchema(schema);
-  await onNode(url, schema, async (client) => {
-    const sql = sqlOn(client);
-    const [queue] = await sql(HAS_QUEUE, {});
-    // Citus copies types of the coordinator's queue to its nodes, and nothing else of it.
-    if (!queue!.has_queue) await client.query('DROP SCHEMA IF EXISTS jobs CASCADE');
-    await client.query('BEGIN');
-    await client.query(`DROP SCHEMA IF EXISTS ${local} CASCADE`);
-    await client.query(`CREATE SCHEMA ${local}`);
-    for (const { command } of await sql(MAKE_SEQUENCES, { schema })) await client.query(command!);
-    await sql(SET_SEQUENCES, { schema, groupid: node.groupid, cell: id });
-    for (const { command } of await sql(LIST_VIEWS, { schema, local }))
-      await client.query(command!);
-    await client.query(readFileSync(join(PRISMA_FOLDER, 'functions.sql'), 'utf8'));
-    await client.query('COMMIT');
-  });
-  // The queue of jobs is that of the node, and stays there.
-  await prepareQueue(withSettings(url, { timezone: 'UTC', ...ON_NODE }));
+export async function attachCell(
+  url: string,
+  { id, schema }: Attached,
+  used: UsedSequences,
+): Promise<void> {
+  const functions = readFileSync(join(PRISMA_FOLDER, 'functions.sql'), 'utf8');
+  await onNode(url, schema, (client) =>
+    patiently(client, async () => {
+      await client.query('BEGIN');
+      await dropViews(client, schema);
+      await client.query(`CREATE SCHEMA ${localSchema(schema)}`);
+      await makeSequences(client, { id, schema }, used);
+      await makeViews(client, schema);
+      await client.query(functions);
+      await client.query('COMMIT');
+    }),
+  );
 }
 
-/** How long a detaching cell makes requests wait for a transaction that uses it. */
+/** Makes the queue of jobs of a node. All of its cells have it in common, and it stays there. */
+export async function prepareNode(url: string, schema: string): Promise<void> {
+  await onNode(url, schema, async (client) => {
+    const [queue] = await sqlOn(client)(HAS_QUEUE, {});
+    // Citus copies types of the coordinator's queue to its nodes, and nothing else of it.
+    if (!queue!.has_queue) await client.query('DROP SCHEMA IF EXISTS jobs CASCADE');
+  });
+  await prepareQueue(withSettings(url, ON_NODE));
+}
+
+/** Makes the views of a cell, all of them without the rows of a company that leaves. */
+async function makeViews(client: Client, schema: string, leaving = 0n): Promise<void> {
+  const names = { schema, local: localSchema(schema), ids: idsSchema(schema) };
+  const views = await sqlOn(client)(LIST_VIEWS, { ...names, leaving: String(leaving) });
+  for (const { command } of views) await client.query(command!);
+}
+
+const dropViews = (client: Client, schema: string) =>
+  client.query(`DROP SCHEMA IF EXISTS ${localSchema(schema)} CASCADE`);
+
+/**
+ * Removes the views and functions of a cell, after the transactions that use them. From then on
+ * statements there go through Citus, or fail.
+ */
+export const detachCell = (url: string, schema: string): Promise<void> =>
+  onNode(url, schema, (client) => patiently(client, () => dropViews(client, schema)));
+
+/**
+ * Hides a company from the views of a cell, after the transactions that use them, and refuses rows
+ * of it (44000). Attaching the cell again ends that.
+ */
+export const hideCompany = (url: string, schema: string, company_id: bigint): Promise<void> =>
+  onNode(url, schema, (client) =>
+    patiently(client, async () => {
+      await client.query('BEGIN');
+      await makeViews(client, schema, company_id);
+      await client.query('COMMIT');
+    }),
+  );
+
+/** How long requests wait for a command that itself waits for a transaction. */
 const MAX_WAIT = '1s';
 const PAUSE_MS = 1_000;
 
 /**
- * Removes the views and functions of a cell, after the transactions that use them. From then on
- * statements there go through Citus, or fail. While a long transaction uses them, it tries again
- * and again: whoever waits for a lock makes all others wait too.
+ * Does what needs the views for itself. While a long transaction uses them, it tries again and
+ * again: whoever waits for a lock makes all others wait too.
  */
-export const detachCell = (url: string, schema: string): Promise<void> =>
-  onNode(url, schema, async (client) => {
-    await client.query(`SET lock_timeout = '${MAX_WAIT}'`);
-    while (!(await dropped(client, localSchema(schema)))) await setTimeout(PAUSE_MS);
-  });
-
-const dropped = (client: Client, local: string): Promise<boolean> =>
-  client.query(`DROP SCHEMA IF EXISTS ${local} CASCADE`).then(
-    () => true,
-    (error: { code?: string }) => {
-      if (error.code === '55P03') return false;
-      throw error;
-    },
-  );
-
-/** What is done concerns the node alone, and its shards can be seen. */
-const ON_NODE = {
-  'citus.enable_ddl_propagation': 'off',
-  'citus.override_table_visibility': 'off',
-};
-
-/** Runs commands that concern a node alone. */
-async function onNode(
-  url: string,
-  schema: string,
-  work: (client: Client) => Promise<void>,
-): Promise<void> {
-  const client = new Client({
-    connectionString: withSettings(url, {
-      timezone: 'UTC',
-      search_path: searchPath(schema),
-      ...ON_NODE,
-      client_min_messages: 'warning',
-    }),
-  });
-  await client.connect();
-  try {
-    await work(client);
-  } finally {
-    await client.end();
+async function patiently(client: Client, work: () => Promise<unknown>): Promise<void> {
+  await client.query(`SET lock_timeout = '${MAX_WAIT}'`);
+  for (;;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      await client.query('ROLLBACK');
+      if (!['55P03', '40P01'].includes((error as { code?: string }).code ?? '')) throw error;
+    }
+    await setTimeout(PAUSE_MS);
   }
 }

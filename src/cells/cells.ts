@@ -3,10 +3,11 @@ import type { AgentStreams } from '../agents/streams';
 import type { Database } from '../db/client';
 import type { Directory } from '../db/directory';
 import type { RateLimitCounter } from '../db/rate-limit-counter';
-import { sqlOn } from '../db/sql';
+import { sqlOn, type Sql } from '../db/sql';
 import type { TenantDatabases } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Node } from './address';
+import { cleanDirectory } from './clean-directory';
 import { StartError } from '../start-error';
 import { CLAIM_KEY, FIND_COMPANY, FIND_KEY, RELEASE_KEY, SAVE_COMPANY } from './queries/directory';
 import { FIND_EMPTIEST, LIST_MOVED_COMPANIES } from './queries/open';
@@ -26,14 +27,22 @@ export interface Place extends Node {
   state: string;
 }
 
+/** A company is between two cells: its requests are answered 503, and its jobs wait. */
+export class CompanyMoves extends Error {
+  /** That of a PostgreSQL that cannot serve now (http/database-errors.ts). */
+  readonly code = '57P03';
+}
+
 const REFRESH_MS = 1_000;
+const MOVES = -1;
+const NONE = -2;
 /** Nodes' clocks may differ, and what was written earlier may be committed later. */
 const OVERLAP_MS = 60_000;
 
 /** The cells of a distributed installation, as a process has opened them. */
 export class Cells {
   private readonly parts = new Map<number, Part & { at: string }>();
-  /** The cell of each company. */
+  /** The cell of each company; MOVES while it is between two. */
   private readonly places = new Map<bigint, number>();
   private known_until = new Date(0);
   private readonly closing = new AbortController();
@@ -60,16 +69,21 @@ export class Cells {
 
   /** The part with a company that is known: requests and jobs ask the directory first. */
   of(company_id: bigint): Part {
-    const part = this.parts.get(this.places.get(company_id) ?? -1);
-    if (!part) throw new Error(`the cell of the company ${company_id} is not known`);
-    return part;
+    const cell = this.places.get(company_id);
+    if (cell === MOVES) throw new CompanyMoves(`company ${company_id} moves to another cell`);
+    const part = this.parts.get(cell ?? NONE);
+    if (part) return part;
+    // A cell is known a second after it was made.
+    throw cell === undefined
+      ? new Error(`the cell of the company ${company_id} is not known`)
+      : new CompanyMoves(`cell ${cell} is not known yet`);
   }
 
   /** Learns of the companies that were given to a cell. */
   async refresh(): Promise<void> {
     const since = new Date(Math.max(0, this.known_until.getTime() - OVERLAP_MS));
     for (const row of await this.coordinator.sql(LIST_MOVED_COMPANIES, { since })) {
-      this.places.set(BigInt(row.company_id), row.cell_id);
+      this.learn(BigInt(row.company_id), row);
       this.known_until = row.changed_at;
     }
   }
@@ -83,26 +97,33 @@ export class Cells {
     }
   }
 
-  private learn(company_id: bigint, cell_id: number) {
-    this.places.set(company_id, cell_id);
-    const part = this.parts.get(cell_id);
-    return part && sqlOn(part.deps.database.credentials);
+  private learn(company_id: bigint, { cell_id, moves }: { cell_id: number; moves: boolean }) {
+    this.places.set(company_id, moves ? MOVES : cell_id);
+  }
+
+  private sqlOf(company_id: bigint): Sql {
+    return sqlOn(this.of(company_id).deps.database.credentials);
   }
 
   readonly directory: Directory = {
     ofKey: async (kind, key) => {
       const [found] = await this.coordinator.sql(FIND_KEY, { kind, key });
-      return found && this.learn(BigInt(found.company_id), found.cell_id);
+      if (!found) return undefined;
+      const company_id = BigInt(found.company_id);
+      this.learn(company_id, found);
+      return this.sqlOf(company_id);
     },
     ofCompany: async (company_id) => {
       const [found] = await this.coordinator.sql(FIND_COMPANY, { company_id });
-      return found && this.learn(company_id, found.cell_id);
+      if (!found) return undefined;
+      this.learn(company_id, found);
+      return this.sqlOf(company_id);
     },
     settle: async (company_id) => {
       const [emptiest] = await this.coordinator.sql(FIND_EMPTIEST, {});
       if (!emptiest) throw new StartError('No cell takes companies now: npx trunkline cells list');
       await this.coordinator.sql(SAVE_COMPANY, { company_id, cell_id: emptiest.id });
-      this.learn(company_id, emptiest.id);
+      this.learn(company_id, { cell_id: emptiest.id, moves: false });
     },
     claim: async (kind, key, company_id) => {
       const [owner] = await this.coordinator.sql(CLAIM_KEY, { kind, key, company_id });
@@ -110,6 +131,10 @@ export class Cells {
     },
     release: async (kind, key, company_id) => {
       await this.coordinator.sql(RELEASE_KEY, { kind, key, company_id }).catch(() => undefined);
+    },
+    clean: async () => {
+      for (const [cell_id, { deps }] of this.parts)
+        await cleanDirectory(this.coordinator.sql, { cell_id, sql: deps.database.sql });
     },
   };
 
@@ -127,12 +152,12 @@ export class Cells {
   };
 
   /** Event streams; the places for them are those of the process. */
-  streams({ takePlace, close }: AgentStreams): AgentStreams {
+  streams(own: AgentStreams): AgentStreams {
     return {
-      takePlace,
+      takePlace: own.takePlace,
       follow: (followed) => this.of(followed.company_id).deps.live.follow(followed),
       close: () => {
-        close();
+        own.close();
         for (const { deps } of this.parts.values()) deps.live.close();
       },
     };

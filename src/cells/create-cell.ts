@@ -1,11 +1,12 @@
 import { Client } from 'pg';
 import { migrate } from '../db/migrate';
-import { sqlOn, type Sql } from '../db/sql';
+import { sqlOn } from '../db/sql';
 import { urlOfNode, withSettings, type Node } from './address';
-import { attachCell, EXTENSIONS } from './attach';
-import { FIND_NODE_OF_SCHEMA } from './queries/cluster';
-import { DISTRIBUTE_SCHEMA } from './queries/create';
-import { LIST_CONSTRUCTION } from './queries/fill';
+import { attachCell, prepareNode } from './attach';
+import { listNodes, nodeOf } from './nodes';
+import { EXTENSIONS, idsSchema, localSchema, onNode } from './on-node';
+import { LIST_CONSTRUCTION } from './queries/copy';
+import { DISTRIBUTE_SCHEMA, MOVE_EMPTY_SCHEMA } from './queries/create';
 
 export interface Cell {
   id: number;
@@ -24,22 +25,22 @@ export const urlOfSchema = (url: string, schema: string): string =>
   });
 
 /**
- * Makes a cell: all tables in a schema of their own, on the node that Citus chooses; then `fill`
- * writes rows; then indexes, foreign keys, and what the service needs on the node. What an earlier
- * try has left of it is removed first.
+ * Makes a cell on a node: all tables in a schema of their own; then `fill` writes rows; then
+ * indexes, foreign keys, and what the service needs on the node. What an earlier try has left of it
+ * is removed first.
  */
 export async function createCell(
   coordinator: string,
-  id: number,
+  { id, on }: { id: number; on: Node },
   fill: (cell: Cell) => Promise<void> = async () => {},
 ): Promise<Cell> {
   const schema = schemaOf(id);
   const url = urlOfSchema(coordinator, schema);
-  const client = new Client({ connectionString: url });
+  await dropCell(coordinator, schema);
+  const client = new Client(url);
   await client.connect();
   try {
     const sql = sqlOn(client);
-    await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
     await client.query(`CREATE SCHEMA ${schema}`);
     await migrate(url);
     // What is not logged cannot be followed by a move.
@@ -47,18 +48,36 @@ export async function createCell(
     const construction = await sql(LIST_CONSTRUCTION, { schema });
     for (const { take } of construction) await client.query(take!);
     await sql(DISTRIBUTE_SCHEMA, { schema });
-    const cell = { id, schema, node: (await nodeOf(sql, schema))! };
+    const chosen = (await nodeOf(sql, schema))!;
+    const { groupid, host, port } = on;
+    if (chosen.groupid !== groupid) await sql(MOVE_EMPTY_SCHEMA, { schema, host, port });
+    const cell = { id, schema, node: on };
     await fill(cell);
     for (const { make } of construction.toReversed()) await client.query(make!);
-    await attachCell(urlOfNode(coordinator, cell.node), cell);
+    const on_node = urlOfNode(coordinator, on);
+    await prepareNode(on_node, schema);
+    await attachCell(on_node, cell, new Map());
     return cell;
   } finally {
     await client.end();
   }
 }
 
-/** The node that has the tables of a schema. */
-export async function nodeOf(sql: Sql, schema: string): Promise<Node | undefined> {
-  const [node] = await sql(FIND_NODE_OF_SCHEMA, { schema });
-  return node;
+/** Removes a cell with all of its rows, and what is left of it on any node. */
+export async function dropCell(coordinator: string, schema: string): Promise<void> {
+  const client = new Client(urlOfSchema(coordinator, schema));
+  await client.connect();
+  try {
+    for (const node of await listNodes(sqlOn(client))) await dropOnNode(coordinator, node, schema);
+    await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+  } finally {
+    await client.end();
+  }
 }
+
+/** Removes from a node what belongs to a cell that is not, or no longer, there. */
+export const dropOnNode = (coordinator: string, node: Node, schema: string): Promise<void> =>
+  onNode(urlOfNode(coordinator, node), schema, async (client) => {
+    for (const each of [localSchema(schema), idsSchema(schema)])
+      await client.query(`DROP SCHEMA IF EXISTS ${each} CASCADE`);
+  });

@@ -2,6 +2,19 @@ import type { Client } from 'pg';
 import { sqlOn } from '../db/sql';
 import { LIST_LOCAL_DIRECTORY, MAKE_DIRECTORY } from './queries/directory';
 
+/** What a cell is in. */
+export const CELL_STATES = {
+  /** Its rows are being copied. */
+  filling: 'filling',
+  /** It is complete, and others of the distribution are not. */
+  filled: 'filled',
+  open: 'open',
+  /** It is moving to another node. */
+  moving: 'moving',
+} as const;
+
+export type CellState = keyof typeof CELL_STATES;
+
 /** Makes the tables of the directory, which every node then has. */
 export async function makeDirectory(coordinator: Client): Promise<void> {
   for (const { text } of MAKE_DIRECTORY) await coordinator.query(text);

@@ -1,16 +1,29 @@
 import { Client } from 'pg';
 import { sqlOn, type Sql } from '../db/sql';
+import { othersOn } from '../installation/running-processes';
 import { StartError } from '../start-error';
 import { withSettings } from './address';
-import { EXTENSIONS } from './attach';
-import { createCell, schemaOf } from './create-cell';
-import { makeDirectory } from './directory';
-import { fillCell } from './fill-cell';
-import { planCells, type PlannedCell } from './plan';
-import { LIST_NODES, READ_CLUSTER } from './queries/cluster';
-import { COPY_KEYS, LIST_CELLS, SAVE_CELL, SAVE_COMPANY } from './queries/directory';
+import { saveState } from './change-cells';
+import { copyCompanies } from './copy-companies';
+import { createCell, dropCell, schemaOf } from './create-cell';
+import { CELL_STATES, makeDirectory } from './directory';
+import { takeLock } from './lock';
+import { copyJobs } from './move-jobs';
+import { COORDINATOR, coordinatorOf, dataNodes, listNodes, placeOf } from './nodes';
+import { EXTENSIONS } from './on-node';
+import { isOfOneCompany, planCells, type PlannedCell } from './plan';
+import { READ_CLUSTER } from './queries/cluster';
+import { LIST_TABLES } from './queries/copy';
+import {
+  COPY_KEYS,
+  FORGET_CELL,
+  FORGET_COMPANIES,
+  LIST_CELLS,
+  LIST_COMPANIES_OF,
+  SAVE_COMPANY,
+} from './queries/directory';
+import { DELETE_JOBS_OF } from './queries/move-jobs';
 import { LIST_COMPANIES, LIST_OTHER_SESSIONS } from './queries/distribute';
-import { LIST_TABLES } from './queries/fill';
 
 export interface Distribution {
   nodes: number;
@@ -39,25 +52,76 @@ export const distribute = (
 ): Promise<Distribution> =>
   atCoordinator(url, async (client) => {
     const sql = sqlOn(client);
+    await takeLock(client);
     const planned = await plan(sql, cells);
-    await requireAlone(sql);
     await prepare(client);
-    const complete = new Set(
-      (await sql(LIST_CELLS, {})).flatMap(({ id, state }) => (state === 'filled' ? [id] : [])),
-    );
-    for (const cell of planned.cells) {
-      if (complete.has(cell.id)) continue;
-      await sql(SAVE_CELL, { id: cell.id, name: schemaOf(cell.id), state: 'filling' });
-      let rows = 0;
-      await createCell(url, cell.id, async (made) => {
-        for (const copied of await fillCell(url, made, cell.companies)) rows += copied.rows;
-      });
-      await sql(SAVE_CELL, { id: cell.id, name: schemaOf(cell.id), state: 'filled' });
-      progress.filled(cell, rows);
-    }
-    await open(client, planned);
-    return planned;
+    return await atCoordinator(url, async (holder) => {
+      const tables = await holdTables(holder);
+      await requireAlone(sqlOn(holder));
+      await fillCells(url, { sql, planned, progress });
+      await requireAlone(sqlOn(holder));
+      await open(holder, planned, tables);
+      return planned;
+    });
   });
+
+/**
+ * Undoes a distribution that is not complete: the database is as it was before. Throws where the
+ * cells are in use already.
+ */
+export const cancelDistribution = (url: string): Promise<void> =>
+  atCoordinator(url, async (client) => {
+    const sql = sqlOn(client);
+    await takeLock(client);
+    const [cluster] = await sql(READ_CLUSTER, {});
+    if (!cluster!.is_distributed) throw new StartError('No distribution was begun.');
+    if (await isFinished(sql)) throw new StartError('The distribution is complete.');
+    for (const { name } of await sql(LIST_CELLS, {})) await dropCell(url, name);
+    await client.query('DROP SCHEMA directory CASCADE');
+    await placeExtensions(client, 'public');
+  });
+
+/** Makes the cells that are not complete yet, and removes those that are of another plan. */
+async function fillCells(
+  url: string,
+  { sql, planned, progress }: { sql: Sql; planned: Distribution; progress: Progress },
+): Promise<void> {
+  const complete = new Set<number>();
+  for (const { id, name, state } of await sql(LIST_CELLS, {})) {
+    const companies = (await sql(LIST_COMPANIES_OF, { cell_id: id })).map((row) => row.company_id);
+    const wanted = planned.cells.find((cell) => cell.id === id)?.companies ?? [];
+    const is_same = String(companies.toSorted()) === String(wanted.toSorted());
+    if (state === CELL_STATES.filled && is_same) complete.add(id);
+    else {
+      await dropCell(url, name);
+      await sql(FORGET_COMPANIES, { cell_id: id });
+      await sql(FORGET_CELL, { id });
+    }
+  }
+  for (const each of planned.cells)
+    if (!complete.has(each.id))
+      progress.filled(each, await fillOne(url, { sql, each, all: planned.cells }));
+}
+
+/** Makes a cell with its companies. Returns how many rows these have. */
+async function fillOne(
+  url: string,
+  { sql, each, all }: { sql: Sql; each: PlannedCell; all: readonly PlannedCell[] },
+): Promise<number> {
+  const { id, companies } = each;
+  const cell = { id, schema: schemaOf(id), takes_companies: !isOfOneCompany(each, all) };
+  await saveState(sql, cell, CELL_STATES.filling);
+  let rows = 0;
+  const nodes = await dataNodes(sql);
+  const on = nodes[(id - 1) % nodes.length]!;
+  const target = await createCell(url, { id, on }, async (made) => {
+    rows = await copyCompanies(url, { target: made }, companies);
+  });
+  await copyJobs(url, { from: await coordinatorOf(sql), ...target }, companies);
+  for (const company_id of companies) await sql(SAVE_COMPANY, { company_id, cell_id: id });
+  await saveState(sql, cell, CELL_STATES.filled);
+  return rows;
+}
 
 async function plan(sql: Sql, cells: number | undefined): Promise<Distribution> {
   const [cluster] = await sql(READ_CLUSTER, {});
@@ -71,7 +135,11 @@ async function plan(sql: Sql, cells: number | undefined): Promise<Distribution> 
     throw new StartError(`Citus ${version} is too old: ${MIN_VERSION}.0 or later is needed.`);
   if (is_distributed && (await isFinished(sql)))
     throw new StartError('The database is distributed already: see npx trunkline cells list');
-  const nodes = await sql(LIST_NODES, {});
+  const nodes = await dataNodes(sql);
+  if (!(await listNodes(sql)).some(({ groupid }) => groupid === COORDINATOR))
+    throw new StartError(
+      "The coordinator is not one of the cluster's nodes: SELECT citus_set_coordinator_host(HOST).",
+    );
   if (nodes.length === 0)
     throw new StartError(
       'The cluster has no node for data: add one with citus_add_node, or let the coordinator ' +
@@ -83,36 +151,62 @@ async function plan(sql: Sql, cells: number | undefined): Promise<Distribution> 
 }
 
 const isFinished = async (sql: Sql): Promise<boolean> =>
-  (await sql(LIST_CELLS, {})).some(({ state }) => state === 'open' || state === 'moving');
+  (await sql(LIST_CELLS, {})).some(
+    ({ state }) => state === CELL_STATES.open || state === CELL_STATES.moving,
+  );
 
-async function requireAlone(sql: Sql): Promise<void> {
-  const [{ sessions } = { sessions: 0 }] = await sql(LIST_OTHER_SESSIONS, {});
-  if (sessions! > 0)
-    throw new StartError(
-      `There are ${sessions} other sessions in this database: stop all servers and workers first.`,
-    );
-}
-
-/** What the database has once, outside of the cells. */
+/** What the database has once, outside of the cells. From then on no process starts on it. */
 async function prepare(client: Client): Promise<void> {
   await client.query(`CREATE SCHEMA IF NOT EXISTS ${EXTENSIONS}`);
-  for (const extension of ['pg_trgm', 'btree_gin'])
-    await client.query(`ALTER EXTENSION ${extension} SET SCHEMA ${EXTENSIONS}`);
+  await placeExtensions(client, EXTENSIONS);
   await makeDirectory(client);
 }
 
+async function placeExtensions(client: Client, schema: string): Promise<void> {
+  for (const extension of ['pg_trgm', 'btree_gin'])
+    await client.query(`ALTER EXTENSION ${extension} SET SCHEMA ${schema}`);
+}
+
+const WAIT_FOR_TABLES = '10s';
+
+/** Lets nobody write the tables that the cells are filled from, until the transaction ends. */
+async function holdTables(holder: Client): Promise<string[]> {
+  const tables = (await sqlOn(holder)(LIST_TABLES, {})).map(({ name }) => `public.${name}`);
+  await holder.query('SET idle_in_transaction_session_timeout = 0');
+  await holder.query('BEGIN');
+  await holder.query(`SET LOCAL lock_timeout = '${WAIT_FOR_TABLES}'`);
+  await holder.query(`LOCK TABLE ${tables.join(', ')} IN SHARE MODE`);
+  return tables;
+}
+
+async function requireAlone(sql: Sql): Promise<void> {
+  const others = await othersOn(sql);
+  const [{ sessions } = { sessions: 0 }] = await sql(LIST_OTHER_SESSIONS, {});
+  const found = Math.max(others.length, sessions!);
+  if (found > 0)
+    throw new StartError(
+      `Others use this database (${found}): stop all servers and workers first, and close what ` +
+        'else is connected to it.',
+    );
+}
+
 /** Opens all cells, and empties the tables that they were filled from, in one transaction. */
-async function open(client: Client, { cells }: Distribution): Promise<void> {
-  const sql = sqlOn(client);
-  const tables = (await sql(LIST_TABLES, {})).map(({ name }) => `public.${name}`);
-  await client.query('BEGIN');
+async function open(
+  holder: Client,
+  { cells }: Distribution,
+  tables: readonly string[],
+): Promise<void> {
+  const sql = sqlOn(holder);
   await sql(COPY_KEYS, {});
+  const { groupid } = await coordinatorOf(sql);
   for (const { id, companies } of cells) {
-    await sql(SAVE_CELL, { id, name: schemaOf(id), state: 'open' });
-    for (const company_id of companies) await sql(SAVE_COMPANY, { company_id, cell_id: id });
+    const schema = schemaOf(id);
+    const node = await placeOf(sql, schema);
+    if (node.groupid !== groupid) await sql(DELETE_JOBS_OF, { companies });
+    await saveState(sql, { id, schema }, CELL_STATES.open);
   }
-  await client.query(`TRUNCATE ${tables.join(', ')}`);
-  await client.query('COMMIT');
+  await holder.query(`TRUNCATE ${tables.join(', ')}`);
+  await holder.query('COMMIT');
 }
 
 async function atCoordinator<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {

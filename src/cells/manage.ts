@@ -1,10 +1,14 @@
-import { HostsClient } from '../db/hosts-client';
+import { Client } from 'pg';
 import { sqlOn, type Sql } from '../db/sql';
-import { StartError } from '../start-error';
+import { cellOf, changeCells, requireDistributed } from './change-cells';
+import type { Cell } from './create-cell';
+import { addCell, isolateCompany } from './isolate';
 import { moveCell } from './move-cell';
-import { LIST_NODES } from './queries/cluster';
+import { dataNodes, namedNode } from './nodes';
+import { planMoves } from './plan';
+import { LIST_SIZES } from './queries/cluster';
 import { LIST_CELLS } from './queries/directory';
-import { IS_DISTRIBUTED, LIST_PLACES } from './queries/open';
+import { LIST_PLACES } from './queries/open';
 
 // What an operator sees and does of the cells.
 
@@ -13,49 +17,94 @@ export interface ListedCell {
   state: string;
   node: string;
   companies: number;
+  takes_companies: boolean;
 }
 
 export const listCells = (coordinator: string): Promise<ListedCell[]> =>
-  withDirectory(coordinator, async (sql) => {
-    const places = new Map((await sql(LIST_PLACES, {})).map((place) => [place.id, place]));
-    return (await sql(LIST_CELLS, {})).map(({ id, state, companies }) => {
-      const place = places.get(id);
-      const node = place ? `${place.host}:${place.port}` : 'none';
-      return { cell: id, state, node, companies: companies! };
-    });
+  atCoordinator(coordinator, list);
+
+async function list(sql: Sql): Promise<ListedCell[]> {
+  const places = new Map((await sql(LIST_PLACES, {})).map((place) => [place.id, place]));
+  return (await sql(LIST_CELLS, {})).map(({ id, state, companies, takes_companies }) => {
+    const { host, port } = places.get(id)!;
+    const node = host ? `${host}:${port}` : 'none';
+    return { cell: id, state, node, companies: companies!, takes_companies };
+  });
+}
+
+/** Makes an empty cell, on the node HOST:PORT or on that with the fewest cells. */
+export const addCellOn = (coordinator: string, named?: string): Promise<ListedCell> =>
+  changeCells(coordinator, async (changing) => {
+    const { sql } = changing;
+    return listed(sql, await addCell(changing, { on: await nodeNamed(sql, named) }));
   });
 
 /** Moves a cell to the node HOST:PORT. */
-export async function moveCellTo(
-  coordinator: string,
-  id: number,
-  named: string,
-): Promise<ListedCell> {
-  const { cell, target } = await withDirectory(coordinator, async (sql) => {
-    const nodes = await sql(LIST_NODES, {});
-    return {
-      cell: (await sql(LIST_CELLS, {})).find((each) => each.id === id),
-      target: nodes.find(({ host, port }) => `${host}:${port}` === named),
-      nodes,
-    };
+export const moveCellTo = (coordinator: string, id: number, named: string): Promise<ListedCell> =>
+  changeCells(coordinator, async (changing) => {
+    const { sql } = changing;
+    const cell = await cellOf(sql, id);
+    await moveCell(changing, cell, await namedNode(sql, named));
+    return listed(sql, cell);
   });
-  if (!cell) throw new StartError(`There is no cell ${id}.`);
-  if (!target) throw new StartError(`The cluster has no node ${named} that holds data.`);
-  await moveCell(coordinator, { id, schema: cell.name }, target);
-  return (await listCells(coordinator)).find((each) => each.cell === id)!;
+
+/** Gives a company a cell of its own, on the node HOST:PORT or on that with the fewest cells. */
+export const isolate = (
+  coordinator: string,
+  company_id: string,
+  named?: string,
+): Promise<ListedCell> =>
+  changeCells(coordinator, async (changing) => {
+    const { sql } = changing;
+    const on = await nodeNamed(sql, named);
+    return listed(sql, await isolateCompany(changing, company_id, { on }));
+  });
+
+export interface ListedMove {
+  cell: number;
+  to: string;
 }
 
-async function withDirectory<T>(
+/** The moves after which all nodes have about as many bytes. With `apply`, they are done. */
+export const rebalance = (
+  coordinator: string,
+  { apply, moved }: { apply: boolean; moved: (move: ListedMove) => void },
+): Promise<ListedMove[]> =>
+  apply
+    ? changeCells(coordinator, async (changing) => {
+        const planned = await plannedMoves(changing.sql);
+        for (const { cell, to } of planned) {
+          await moveCell(changing, await cellOf(changing.sql, cell), to);
+          moved(named(cell, to));
+        }
+        return planned.map(({ cell, to }) => named(cell, to));
+      })
+    : atCoordinator(coordinator, async (sql) =>
+        (await plannedMoves(sql)).map(({ cell, to }) => named(cell, to)),
+      );
+
+const plannedMoves = async (sql: Sql) => planMoves(await sql(LIST_SIZES, {}), await dataNodes(sql));
+
+const named = (cell: number, { host, port }: { host: string; port: number }): ListedMove => ({
+  cell,
+  to: `${host}:${port}`,
+});
+
+const nodeNamed = async (sql: Sql, name: string | undefined) =>
+  name === undefined ? undefined : namedNode(sql, name);
+
+const listed = async (sql: Sql, { id }: Cell): Promise<ListedCell> =>
+  (await list(sql)).find(({ cell }) => cell === id)!;
+
+async function atCoordinator<T>(
   connectionString: string,
   work: (sql: Sql) => Promise<T>,
 ): Promise<T> {
-  const client = new HostsClient({ connectionString });
+  const client = new Client(connectionString);
   await client.connect();
   try {
     const sql = sqlOn(client);
-    const [found] = await sql(IS_DISTRIBUTED, {});
-    if (!found!.is_distributed)
-      throw new StartError('The database is not distributed: npx trunkline distribute');
+    await requireDistributed(sql);
     return await work(sql);
   } finally {
     await client.end();

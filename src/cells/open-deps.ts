@@ -1,6 +1,7 @@
 import { openDatabase } from '../db/client';
+import { hostsOf } from '../db/hosts';
 import { HostsClient } from '../db/hosts-client';
-import { sqlOn } from '../db/sql';
+import { sqlOn, type Row } from '../db/sql';
 import {
   counterOf,
   createDeps,
@@ -15,37 +16,68 @@ import {
 import { expectMoves } from '../http/database-errors';
 import { StartError } from '../start-error';
 import { urlOfNode } from './address';
-import { EXTENSIONS, localSchema } from './attach';
+import { requireDistributed } from './change-cells';
 import { Cells, type Part, type Place } from './cells';
+import { CELL_STATES, type CellState } from './directory';
+import { EXTENSIONS, schemasOnNode } from './on-node';
 import { IS_DISTRIBUTED, LIST_PLACES } from './queries/open';
 
 /** The dependencies of an installation: with one database, or with the cells of a distributed one. */
 export async function openDeps(options: DepsOptions): Promise<Deps> {
   const places = await readPlaces(options.database_url);
-  return places.length === 0 ? createDeps(options) : cellsDeps(options, places);
+  return places ? cellsDeps(options, places) : createDeps(options);
 }
 
-async function readPlaces(connectionString: string): Promise<Place[]> {
+/** Where the cells are; undefined in a database that is not distributed. */
+async function readPlaces(connectionString: string): Promise<Place[] | undefined> {
   const client = new HostsClient({ connectionString });
   await client.connect();
   try {
     const sql = sqlOn(client);
     const [found] = await sql(IS_DISTRIBUTED, {});
-    return found!.is_distributed ? await sql(LIST_PLACES, {}) : [];
+    if (!found!.is_distributed) return undefined;
+    await requireDistributed(sql);
+    return usable(await sql(LIST_PLACES, {}));
   } finally {
     await client.end();
   }
 }
 
+/** The cells that have tables, and are not being made. */
+const usable = (places: Row<'cells.list_places'>[]): Place[] =>
+  places.flatMap(({ host, port, groupid, state, ...place }) =>
+    host === null || port === null || groupid === null || state === CELL_STATES.filling
+      ? []
+      : [
+          {
+            ...(place as Pick<Place, 'id' | 'schema'>),
+            state: state as CellState,
+            host,
+            port,
+            groupid,
+          },
+        ],
+  );
+
 /** Waits for requests that use what is no longer needed. */
 const CLOSE_AFTER_MS = 30_000;
 
-async function cellsDeps(options: DepsOptions, places: readonly Place[]): Promise<Deps> {
-  const unfinished = places.find(({ state }) => state === 'filling' || state === 'filled');
-  if (unfinished)
+/** What only a database in one place can have. Throws where a variable asks for it. */
+function refuseOtherPlaces({ config, database_url }: DepsOptions): void {
+  const refused = Object.entries({
+    DATABASE_READ_URL: config.database_read_url,
+    DATABASE_DIRECT_URL: config.database_direct_url,
+    'several hosts in DATABASE_URL': hostsOf(database_url).many || undefined,
+  }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (refused.length > 0)
     throw new StartError(
-      'The database is not distributed completely. Go on with it: npx trunkline distribute --apply',
+      `${refused.join(', ')}: not with a distributed database, whose coordinator and nodes are ` +
+        'each reached by one name (docs/scaling.md).',
     );
+}
+
+async function cellsDeps(options: DepsOptions, places: readonly Place[]): Promise<Deps> {
+  refuseOtherPlaces(options);
   const shared = sharedDeps(options);
   const database = openDatabase(options.database_url, {
     ...databaseOptions(shared, options),
@@ -58,7 +90,7 @@ async function cellsDeps(options: DepsOptions, places: readonly Place[]): Promis
   expectMoves();
   const follow = async () => {
     await cells.refresh();
-    for (const place of await database.sql(LIST_PLACES, {})) {
+    for (const place of usable(await database.sql(LIST_PLACES, {}))) {
       const left = cells.add(place, open);
       if (left) setTimeout(() => void closePart(left), CLOSE_AFTER_MS).unref();
     }
@@ -85,16 +117,18 @@ async function closePart({ deps, counter }: Part): Promise<void> {
   await deps.database.close();
 }
 
+let opened = 0;
+
 /** What a process has of a cell: pools of its own, on the node that has it. */
 function partOf(
   shared: SharedDeps,
   cells: Cells,
   { options, place }: { options: DepsOptions; place: Place },
 ): Part {
-  const { schema } = place;
   const database = openDatabase(urlOfNode(options.database_url, place), {
     ...databaseOptions(shared, options),
-    schemas: [localSchema(schema), schema, EXTENSIONS],
+    schemas: schemasOnNode(place.schema),
+    name: `${place.schema} opened ${opened++}`,
   });
   const { directory, tenants } = cells;
   const own = depsOfDatabase(shared, { database, directory }, options);

@@ -1,3 +1,5 @@
+import type { Node } from './address';
+
 /** What is known of a company before it is given to a cell. */
 export interface CompanyToPlace {
   id: string;
@@ -32,4 +34,60 @@ export function planCells(companies: readonly CompanyToPlace[], cells: number): 
     cell.records += records;
   }
   return planned;
+}
+
+/** Whether a planned cell is for its one company alone, because that has more than a share. */
+export const isOfOneCompany = (cell: PlannedCell, all: readonly PlannedCell[]): boolean =>
+  cell.companies.length === 1 &&
+  cell.records * all.length > all.reduce((sum, { records }) => sum + records, 0);
+
+/** Which node has the fewest of the cells; of several, the first one. */
+export const fewestCells = (
+  nodes: readonly Node[],
+  cells: readonly { groupid: number | null }[],
+): Node => {
+  const count = ({ groupid }: Node) => cells.filter((each) => each.groupid === groupid).length;
+  return nodes.reduce((least, each) => (count(each) < count(least) ? each : least));
+};
+
+/** How large a cell is, and where. */
+export interface SizedCell {
+  id: number;
+  groupid: number;
+  bytes: number;
+}
+
+export interface PlannedMove {
+  cell: number;
+  to: Node;
+}
+
+/** A move takes place if the fuller of two nodes has less afterwards, by this part of the mean. */
+const WORTH = 0.1;
+
+/**
+ * Which cells to move so that all nodes have about as many bytes: again and again, from the fullest
+ * node to the emptiest, the cell after which the fuller of the two has the least.
+ */
+export function planMoves(cells: readonly SizedCell[], nodes: readonly Node[]): PlannedMove[] {
+  const places = new Map(cells.map((cell) => [cell.id, cell.groupid]));
+  const of_node = ({ groupid }: Node) => cells.filter(({ id }) => places.get(id) === groupid);
+  const bytesOf = (node: Node) => of_node(node).reduce((sum, { bytes }) => sum + bytes, 0);
+  const mean = cells.reduce((sum, { bytes }) => sum + bytes, 0) / nodes.length;
+  const moves: PlannedMove[] = [];
+  // Each cell moves once at most.
+  for (const left = new Set(cells.map(({ id }) => id)); left.size > 0;) {
+    const by_bytes = nodes.toSorted((a, b) => bytesOf(b) - bytesOf(a));
+    const [fullest, emptiest] = [by_bytes[0]!, by_bytes.at(-1)!];
+    const [high, low] = [bytesOf(fullest), bytesOf(emptiest)];
+    const after = ({ bytes }: SizedCell) => Math.max(high - bytes, low + bytes);
+    const [best] = of_node(fullest)
+      .filter(({ id }) => left.has(id))
+      .toSorted((a, b) => after(a) - after(b));
+    if (!best || after(best) > high - WORTH * mean) break;
+    left.delete(best.id);
+    places.set(best.id, emptiest.groupid);
+    moves.push({ cell: best.id, to: emptiest });
+  }
+  return moves;
 }

@@ -1,11 +1,42 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { distribute, planDistribution, type Distribution } from '../cells/distribute';
-import { listCells, moveCellTo } from '../cells/manage';
+import {
+  cancelDistribution,
+  distribute,
+  planDistribution,
+  type Distribution,
+} from '../cells/distribute';
+import { addCellOn, isolate, listCells, moveCellTo, rebalance } from '../cells/manage';
 import { StartError } from '../start-error';
 import { commandConfig, json, print } from './command';
 
-/** `distribute`, `cells list` and `cells move`. */
+/** `distribute` and `cells`. */
 export function addCellCommands(program: Command): void {
+  addDistribute(program);
+  const cells = program.command('cells').description('the cells of a distributed database');
+  addChanges(cells);
+  cells
+    .command('list')
+    .description('the cells, their nodes, and how many companies they have')
+    .addOption(json())
+    .action(async (options) => print(await listCells(databaseUrl()), options.json));
+  cells
+    .command('rebalance')
+    .description(
+      'move cells so that all nodes have about as many bytes; without --apply it says which',
+    )
+    .option('--apply', 'do it, while the cells are used', false)
+    .addOption(json())
+    .action(async ({ apply, json: as_json }) => {
+      const moved = ({ cell, to }: { cell: number; to: string }) =>
+        void process.stderr.write(`Cell ${cell} is on ${to} now.\n`);
+      print(await rebalance(databaseUrl(), { apply, moved }), as_json);
+      if (!apply) process.stderr.write(UNCHANGED);
+    });
+}
+
+const UNCHANGED = 'Nothing was changed. Do it with --apply.\n';
+
+function addDistribute(program: Command): void {
   program
     .command('distribute')
     .description(
@@ -14,30 +45,51 @@ export function addCellCommands(program: Command): void {
     )
     .option('--cells <number>', 'cells to make; by default two for each node', count)
     .option('--apply', 'do it: no server and no worker may run meanwhile', false)
+    .option('--cancel', 'undo a distribution that is not complete', false)
     .addOption(json())
-    .action(async ({ cells, apply, json: as_json }) => {
+    .action(async ({ cells, apply, cancel, json: as_json }) => {
       const url = databaseUrl();
+      if (cancel) {
+        await cancelDistribution(url);
+        process.stderr.write('The database is as it was before.\n');
+        return;
+      }
       const done = apply
         ? await distribute(url, { cells, progress: { filled: reportFilled } })
         : await planDistribution(url, cells);
       print(rowsOf(done), as_json);
-      if (!apply) process.stderr.write('Nothing was changed. Do it with --apply.\n');
+      if (!apply) process.stderr.write(UNCHANGED);
     });
+}
 
-  const cells = program.command('cells').description('the cells of a distributed database');
+function addChanges(cells: Command): void {
+  const NODE = 'HOST:PORT, as the coordinator knows it';
+  const ON = [`--node <node>`, `${NODE}; by default the one with the fewest cells`] as const;
   cells
-    .command('list')
-    .description('the cells, their nodes, and how many companies they have')
+    .command('add')
+    .description('make an empty cell, such as on a node that is new')
+    .option(...ON)
     .addOption(json())
-    .action(async (options) => print(await listCells(databaseUrl()), options.json));
+    .action(async ({ node, json: as_json }) =>
+      print(await addCellOn(databaseUrl(), node), as_json),
+    );
   cells
     .command('move')
     .description('move a cell to another node while it is used')
     .argument('<cell>', 'its number', count)
-    .argument('<node>', 'HOST:PORT, as the coordinator knows it')
+    .argument('<node>', NODE)
     .addOption(json())
     .action(async (cell, node, options) => {
       print(await moveCellTo(databaseUrl(), cell, node), options.json);
+    });
+  cells
+    .command('isolate')
+    .description('give a company a cell of its own; its requests are refused meanwhile')
+    .argument('<company>', 'its id')
+    .option(...ON)
+    .addOption(json())
+    .action(async (company, { node, json: as_json }) => {
+      print(await isolate(databaseUrl(), company, node), as_json);
     });
 }
 

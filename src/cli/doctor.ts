@@ -1,6 +1,7 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Client } from 'pg';
+import { examineCells } from '../cells/examine';
 import { ConfigError, loadConfig, type Config } from '../config';
 import { HostsClient } from '../db/hosts-client';
 import { OtherVersion, pendingMigrations } from '../db/migrate';
@@ -172,7 +173,21 @@ async function inUse(sql: Sql, config: Config): Promise<Finding[]> {
     await pepper(sql, config),
     await settings(sql, config),
     ...(await sharedStorage(sql, config)),
-    await purchases(sql),
+    ...(await cellsAndPurchases(sql, config)),
+  ];
+}
+
+async function cellsAndPurchases(sql: Sql, { database_url }: Config): Promise<Finding[]> {
+  const numbers = await interrupted(sql);
+  const { cells, faults } = database_url
+    ? await examineCells(database_url, async (of_cell) => {
+        numbers.push(...(await interrupted(of_cell)));
+      })
+    : { cells: 0, faults: [] };
+  const found = cells === 0 ? [] : [finding('cells', true, `${cells}, all in use`)];
+  return [
+    ...(faults.length === 0 ? found : faults.map((fault) => finding('cells', false, fault))),
+    purchases(numbers),
   ];
 }
 
@@ -223,11 +238,13 @@ async function storage(config: Config): Promise<Finding> {
 }
 
 /**
- * Finds numbers whose purchase was interrupted: they may be paid for, and belong to no company
- * until the purchase is finished.
+ * The numbers whose purchase was interrupted: they may be paid for, and belong to no company until
+ * the purchase is finished.
  */
-export async function purchases(sql: Sql): Promise<Finding> {
-  const numbers = (await sql(UNFINISHED_PURCHASES, {})).map(({ number }) => number);
+export const interrupted = async (sql: Sql): Promise<string[]> =>
+  (await sql(UNFINISHED_PURCHASES, {})).map(({ number }) => number!);
+
+export function purchases(numbers: readonly string[]): Finding {
   if (numbers.length === 0) return finding('numbers', true, 'no purchase was interrupted');
   return finding(
     'numbers',

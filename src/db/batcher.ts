@@ -5,6 +5,8 @@ export interface BatchWork<Item, Result> {
    */
   run(items: readonly Item[]): Promise<Result[]>;
   keyOf(item: Item): unknown;
+  /** How many batches may run at once. */
+  at_once?: number | undefined;
   /** What to do with the items of a batch that failed. Without it, all of them fail. */
   apart?: {
     /** Does the work for one item by itself, so that it ends as if it had come alone. */
@@ -26,6 +28,13 @@ interface Waiting<Item, Result> {
 const MAX_BATCH = 100;
 /** One batch may wait for a locked row while the other goes on. */
 const BATCHES_AT_ONCE = 2;
+
+/**
+ * How many batches that lock shared rows may run at once in each of several processes that answer
+ * requests. Those of the other processes go on while one waits: more of its own would only split
+ * the requests into smaller batches, which wait for the same rows.
+ */
+export const batchesAtOnce = (processes: number): number => (processes > 1 ? 1 : BATCHES_AT_ONCE);
 
 /**
  * Collects the items that arrive while a batch is running and does them in the next batch: under
@@ -64,7 +73,8 @@ class Batcher<Item, Result> {
 
   private next(): void {
     if (this.waiting.length === 0 && this.running === 0) this.idle();
-    if (this.waiting.length === 0 || this.running === BATCHES_AT_ONCE) return;
+    const { at_once = BATCHES_AT_ONCE } = this.work;
+    if (this.waiting.length === 0 || this.running === at_once) return;
     this.running++;
     void this.run(this.takeBatch()).finally(() => {
       this.running--;

@@ -1,5 +1,6 @@
 import { Pool } from 'pg';
 import type { PrismaClient } from '../generated/prisma/client';
+import { batchesAtOnce } from './batcher';
 import { lowerPriority } from './lower-priority';
 import { inPool, watchHosts } from './hosts-client';
 import { CountingClient, endSpentConnections } from './prepared-plans';
@@ -9,9 +10,13 @@ import { sqlOn, type Sql } from './sql';
 import type { BoundStatement } from './statement';
 
 export interface DatabaseOptions {
+  /** Names it for what the process caches, where its URL is not enough. */
+  name?: string | undefined;
   pool_size: number;
   /** How long to wait for a connection or for a statement. */
   timeout_seconds: number;
+  /** Processes that answer requests and share the database. */
+  processes?: number;
   /** PostgreSQL itself, where the URL is that of a pooler. */
   direct_url?: string | undefined;
   /** Where tables and functions are looked up, instead of `public`; new ones are in the first. */
@@ -23,8 +28,9 @@ export interface DatabaseOptions {
 
 /** Pools of connections, apart where one kind of work must not wait for another. */
 export interface Database {
-  /** Names the database. */
   url: string;
+  /** Names the database for what the process caches. */
+  name: string;
   /** Where a connection has a session of its own, for LISTEN and locks: never a pooler. */
   session_url: string;
   /** For Prisma, and for statements that are planned for their values. */
@@ -53,6 +59,8 @@ export interface Database {
    * is open at the same time.
    */
   batched: Pool;
+  /** How many batches that lock shared rows may run at once for one kind of work of a company. */
+  batches_at_once: number;
   prisma: PrismaClient;
   /**
    * Runs a statement of `<room>/queries/` outside of transactions. It may be about any companies.
@@ -79,8 +87,10 @@ const connectionTimeout = (timeout_ms: number): number =>
 export function openDatabase(
   url: string,
   {
+    name = url,
     pool_size,
     timeout_seconds,
+    processes = 1,
     direct_url,
     schemas,
     in_background,
@@ -100,8 +110,10 @@ export function openDatabase(
   const watching = watchHosts(url, closing.signal);
   return {
     url,
+    name,
     session_url: direct_url ?? url,
     ...pools,
+    batches_at_once: batchesAtOnce(processes),
     prisma,
     sql: sqlOn((bound) => pools[poolFor(bound)]),
     close: async () => {

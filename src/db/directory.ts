@@ -24,6 +24,8 @@ export interface Directory {
    * be released now is released by housekeeping.
    */
   release(kind: KeyKind, key: string, company_id: bigint): Promise<void>;
+  /** Releases the keys that no record has any more, or never had. */
+  clean(): Promise<void>;
 }
 
 /** The directory of an installation with one database, whose constraints keep keys unique. */
@@ -33,6 +35,7 @@ export const oneDatabase = (sql: Sql): Directory => ({
   settle: async () => {},
   claim: async () => true,
   release: async () => {},
+  clean: async () => {},
 });
 
 /** Runs a look-up in the database that has the owner of a key; no rows where nobody has it. */

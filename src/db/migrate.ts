@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Client } from 'pg';
+import type { Client, Pool } from 'pg';
 import { StartError } from '../start-error';
 import { HostsClient } from './hosts-client';
 import { withSchemaEngine, type MigrationsList } from './schema-engine';
@@ -62,6 +62,12 @@ export function prismaSchema(): { path: string; content: string } {
   return { path: join(PRISMA_FOLDER, 'schema.prisma'), content: read('schema.prisma') };
 }
 
+/** Runs a script, all of it or nothing. */
+export type RunScript = (client: Pick<Client, 'query'>, script: string) => Promise<unknown>;
+
+/** Sent as one query, several statements are one transaction. */
+const asOneQuery: RunScript = (client, script) => client.query(script);
+
 /**
  * Applies what is pending, runs `afterwards` and returns the names of what was pending. When
  * nothing is pending, the schema engine is not even loaded.
@@ -69,14 +75,14 @@ export function prismaSchema(): { path: string; content: string } {
 export const migrate = (
   connectionString: string,
   afterwards?: (client: Client) => Promise<void>,
+  run = asOneQuery,
 ): Promise<string[]> =>
   alone(connectionString, async (client) => {
     const pending = await pendingMigrations(client);
     if (pending[0] === FUNCTIONS) {
-      // Sent as one query, several statements are one transaction.
-      await client.query(functionsScript());
+      await run(client, functionsScript());
     } else if (pending.length > 0) {
-      await applyMigrations(connectionString, pending);
+      await applyMigrations(connectionString, pending, run);
     }
     await afterwards?.(client);
     return pending;
@@ -169,12 +175,20 @@ function migrationsList(): MigrationsList {
  * functions.sql runs in the transaction of the last migration, so that no connection ever sees the
  * new tables with the old functions.
  */
-async function applyMigrations(connectionString: string, pending: string[]): Promise<void> {
+async function applyMigrations(
+  connectionString: string,
+  pending: string[],
+  run: RunScript,
+): Promise<void> {
   const schema = prismaSchema();
   const last = migrationScript(pending.at(-1)!);
   const complete = (script: string) =>
     script === last ? `${script}\n${functionsScript()}` : script;
-  await withSchemaEngine({ connectionString, schema, complete }, (engine) =>
+  const runOn = async (pool: Pool, script: string) => {
+    const client = await pool.connect();
+    await run(client, complete(script)).finally(() => client.release(true));
+  };
+  await withSchemaEngine({ connectionString, schema, run: runOn }, (engine) =>
     engine.applyMigrations({ migrationsList: migrationsList(), filters: FILTERS }),
   );
 }

@@ -81,7 +81,7 @@ class WholeScripts extends PrismaPg {
 
   constructor(
     private readonly pool: Pool,
-    private readonly complete: (script: string) => string,
+    private readonly run: (pool: Pool, script: string) => Promise<unknown>,
     schema: string,
   ) {
     super(pool, { schema });
@@ -90,7 +90,7 @@ class WholeScripts extends PrismaPg {
   override async connect() {
     const adapter = await super.connect();
     adapter.executeScript = async (script) => {
-      await this.pool.query(this.complete(script)).catch((error: unknown) => {
+      await this.run(this.pool, script).catch((error: unknown) => {
         this.failure = error;
         throw error;
       });
@@ -102,8 +102,8 @@ class WholeScripts extends PrismaPg {
 export interface EngineOptions {
   connectionString: string;
   schema: Schema;
-  /** What is run for a script of the engine; by default the script itself. */
-  complete?: (script: string) => string;
+  /** Runs a script of the engine, all of it or nothing. */
+  run?: (pool: Pool, script: string) => Promise<unknown>;
 }
 
 /**
@@ -112,14 +112,14 @@ export interface EngineOptions {
  * flag.
  */
 export async function withSchemaEngine<T>(
-  { connectionString, schema, complete = (script) => script }: EngineOptions,
+  { connectionString, schema, run = (pool, script) => pool.query(script) }: EngineOptions,
   work: (engine: SchemaEngine) => Promise<T>,
 ): Promise<T> {
   const { SchemaEngine: Engine } = await (loaded ??= load());
   // A pool of our own, because the engine never closes the one it would open.
   const pool = new Pool({ connectionString, Client: inPool(HostsClient) });
   const { rows } = await pool.query<{ name: string }>('SELECT current_schema() AS name');
-  const scripts = new WholeScripts(pool, complete, rows[0]!.name);
+  const scripts = new WholeScripts(pool, run, rows[0]!.name);
   try {
     const adapter = bindMigrationAwareSqlAdapterFactory(scripts);
     const datamodels = [[schema.path, schema.content]];

@@ -13,7 +13,7 @@ import {
 } from './prisma-client';
 import { recordingWrites } from './recorded-models';
 import { sqlOn, tenantSql, type Sql, type TenantSql } from './sql';
-import { queryOn, type BoundStatement, type Query } from './statement';
+import { queryOn, type BoundStatement, type Connection, type Query } from './statement';
 import { inTransaction, retryOnDeadlock } from './transaction';
 
 /** A record for the change log, as JSON. */
@@ -51,9 +51,10 @@ export interface Db extends RequestContext {
   readonly query: Query;
   /**
    * The same for statements that do the work of several requests (db/batcher.ts). Undefined inside
-   * a transaction, which belongs to one request.
+   * a transaction, which belongs to one request. `at_once` is how many batches that lock shared
+   * rows may run at the same time, for one kind of work.
    */
-  readonly batched?: Pick<Db, 'sql' | 'query'> | undefined;
+  readonly batched?: (Pick<Db, 'sql' | 'query'> & { readonly at_once: number }) | undefined;
   /** Runs the work in the open transaction, or in one of its own; again after a deadlock. */
   transaction<T>(work: (db: Db) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /**
@@ -166,14 +167,14 @@ function tenantDb({ database, directory }: Place, company_id: bigint, lanes: Lan
     claim: (kind, key) => directory.claim(kind, key, company_id),
     release: (kind, key) => directory.release(kind, key, company_id),
   };
-  const key = keyOf(database.url, company_id);
+  const key = keyOf(database.name, company_id);
   const tenant = { company_id, key, keys, outside: sqlOn(database.batched), streams, bulk };
   return {
     ...tenant,
     prisma: recordingWrites(prisma, { beforeCommit: refuse }),
     sql: tenantSql(sqlOn(own), company_id),
     query: queryOn(() => own),
-    batched: { sql: tenantSql(sqlOn(batched), company_id), query: queryOn(() => batched) },
+    batched: { ...statementsOf(batched, company_id), at_once: database.batches_at_once },
     afterCommit: (work) => work(),
     beforeCommit: refuse,
     transaction: async (work, options) => {
@@ -202,6 +203,11 @@ function tenantDb({ database, directory }: Place, company_id: bigint, lanes: Lan
     },
   };
 }
+
+const statementsOf = (connection: Connection, company_id: bigint) => ({
+  sql: tenantSql(sqlOn(connection), company_id),
+  query: queryOn(() => connection),
+});
 
 /** What is recorded of a write must be committed with it. */
 const refuse: Db['beforeCommit'] = (key) => {
@@ -261,13 +267,13 @@ function transactionDb(
 
 /** One company's part of a database, on a connection with an open transaction. */
 export const statementsOn = (
-  { url }: Pick<Database, 'url'>,
+  { name }: Pick<Database, 'name'>,
   company_id: bigint,
   client: PoolClient,
-): Statements => onConnection({ company_id, key: keyOf(url, company_id) }, () => client);
+): Statements => onConnection({ company_id, key: keyOf(name, company_id) }, () => client);
 
 /** Names a company of a database. */
-export const keyOf = (url: string, company_id: bigint): string => `${url}/${company_id}`;
+export const keyOf = (database: string, company_id: bigint): string => `${database}/${company_id}`;
 
 const onConnection = (
   { company_id, key }: Pick<Db, 'company_id' | 'key'>,

@@ -1202,13 +1202,14 @@ export interface SqlTypes {
       timeout_seconds: number;
     };
   };
-  'calls.read_state_by_id': {
+  'calls.read_states_by_id': {
     params: {
+      values: readonly (number | string | bigint)[] | string | null;
+      may_connect: readonly (boolean)[] | string | null;
       company_id: number | string | bigint | null;
-      may_connect: boolean | null;
-      value: number | string | bigint | null;
     };
     row: {
+      place: number;
       id: number;
       uuid: string;
       created_at: Date | null;
@@ -1249,13 +1250,14 @@ export interface SqlTypes {
       key_presses: unknown;
     };
   };
-  'calls.read_state_by_uuid': {
+  'calls.read_states_by_uuid': {
     params: {
+      values: readonly (string)[] | string | null;
+      may_connect: readonly (boolean)[] | string | null;
       company_id: number | string | bigint | null;
-      may_connect: boolean | null;
-      value: string | null;
     };
     row: {
+      place: number;
       id: number;
       uuid: string;
       created_at: Date | null;
@@ -1557,6 +1559,13 @@ export interface SqlTypes {
       n: string;
     };
   };
+  'cells.add_jobs': {
+    params: {
+      seconds: number | string | bigint | null;
+      jobs: string | object | null;
+    };
+    row: object;
+  };
   'cells.claim_key': {
     params: {
       kind: string | null;
@@ -1566,6 +1575,12 @@ export interface SqlTypes {
     row: {
       company_id: string | null;
     };
+  };
+  'cells.close_cell': {
+    params: {
+      id: number | string | bigint | null;
+    };
+    row: object;
   };
   'cells.copy_keys': {
     params: object;
@@ -1579,6 +1594,26 @@ export interface SqlTypes {
       lock_shard_metadata: string;
     };
   };
+  'cells.delete_jobs': {
+    params: {
+      ids: readonly (string)[] | string | null;
+    };
+    row: object;
+  };
+  'cells.delete_jobs_of': {
+    params: {
+      companies: readonly (string)[] | string | null;
+    };
+    row: object;
+  };
+  'cells.delete_key': {
+    params: {
+      kind: string | null;
+      key: string | null;
+      claimed_at: string | null;
+    };
+    row: object;
+  };
   'cells.distribute_schema': {
     params: {
       schema: string | null;
@@ -1587,18 +1622,38 @@ export interface SqlTypes {
       citus_schema_distribute: string;
     };
   };
+  'cells.end_moves': {
+    params: {
+      mover: string | null;
+    };
+    row: {
+      ended: boolean;
+    };
+  };
   'cells.find_company': {
     params: {
       company_id: number | string | bigint | null;
     };
     row: {
       cell_id: number | null;
+      moves: boolean;
     };
   };
   'cells.find_emptiest': {
     params: object;
     row: {
       id: number | null;
+    };
+  };
+  'cells.find_kept_keys': {
+    params: {
+      kinds: readonly (string)[] | string | null;
+      keys: readonly (string)[] | string | null;
+      companies: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      kind: string | null;
+      key: string | null;
     };
   };
   'cells.find_key': {
@@ -1609,6 +1664,7 @@ export interface SqlTypes {
     row: {
       company_id: string | null;
       cell_id: number | null;
+      moves: boolean;
     };
   };
   'cells.find_node_of_schema': {
@@ -1621,6 +1677,24 @@ export interface SqlTypes {
       port: number | null;
     };
   };
+  'cells.forget_cell': {
+    params: {
+      id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'cells.forget_companies': {
+    params: {
+      cell_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'cells.has_jobs': {
+    params: object;
+    row: {
+      has_jobs: boolean;
+    };
+  };
   'cells.has_queue': {
     params: object;
     row: {
@@ -1631,6 +1705,12 @@ export interface SqlTypes {
     params: object;
     row: {
       is_distributed: boolean;
+    };
+  };
+  'cells.is_locked': {
+    params: object;
+    row: {
+      is_locked: boolean;
     };
   };
   'cells.is_waiting': {
@@ -1647,6 +1727,7 @@ export interface SqlTypes {
       id: number | null;
       name: string | null;
       state: string | null;
+      takes_companies: boolean | null;
       companies: number;
     };
   };
@@ -1658,6 +1739,14 @@ export interface SqlTypes {
       records: number;
     };
   };
+  'cells.list_companies_of': {
+    params: {
+      cell_id: number | string | bigint | null;
+    };
+    row: {
+      company_id: string | null;
+    };
+  };
   'cells.list_construction': {
     params: {
       schema: string | null;
@@ -1665,6 +1754,31 @@ export interface SqlTypes {
     row: {
       take: string;
       make: string;
+    };
+  };
+  'cells.list_data_nodes': {
+    params: object;
+    row: {
+      groupid: number | null;
+      host: string | null;
+      port: number | null;
+    };
+  };
+  'cells.list_gates': {
+    params: {
+      prefix: string | null;
+    };
+    row: {
+      gid: string | null;
+    };
+  };
+  'cells.list_jobs': {
+    params: {
+      companies: readonly (string)[] | string | null;
+    };
+    row: {
+      id: string;
+      job: unknown;
     };
   };
   'cells.list_local_directory': {
@@ -1680,7 +1794,25 @@ export interface SqlTypes {
     row: {
       company_id: string | null;
       cell_id: number | null;
+      moves: boolean;
       changed_at: Date | null;
+    };
+  };
+  'cells.list_moves': {
+    params: {
+      mover: string | null;
+    };
+    row: {
+      pid: number | null;
+    };
+  };
+  'cells.list_moving_companies': {
+    params: object;
+    row: {
+      company_id: string | null;
+      cell_id: number | null;
+      moves_to: number | null;
+      left_cell: number | null;
     };
   };
   'cells.list_nodes': {
@@ -1689,6 +1821,20 @@ export interface SqlTypes {
       groupid: number | null;
       host: string | null;
       port: number | null;
+    };
+  };
+  'cells.list_old_keys': {
+    params: {
+      cell_id: number | string | bigint | null;
+      after_kind: string | null;
+      after_key: string | null;
+      max: number | string | bigint | null;
+    };
+    row: {
+      kind: string | null;
+      key: string | null;
+      company_id: string | null;
+      claimed_at: string;
     };
   };
   'cells.list_other_sessions': {
@@ -1708,6 +1854,14 @@ export interface SqlTypes {
       port: number | null;
     };
   };
+  'cells.list_sequences': {
+    params: {
+      schema: string | null;
+    };
+    row: {
+      name: string;
+    };
+  };
   'cells.list_shards': {
     params: {
       schema: string | null;
@@ -1715,6 +1869,16 @@ export interface SqlTypes {
     row: {
       name: string;
       shard: string;
+      company_column: string;
+      columns: string;
+    };
+  };
+  'cells.list_sizes': {
+    params: object;
+    row: {
+      id: number | null;
+      groupid: number | null;
+      bytes: number;
     };
   };
   'cells.list_tables': {
@@ -1722,24 +1886,37 @@ export interface SqlTypes {
     row: {
       name: string;
       columns: string;
-      company_column: string;
+      company_column: string | null;
+    };
+  };
+  'cells.list_used_sequences': {
+    params: {
+      schema: string | null;
+    };
+    row: {
+      name: string;
+      last_value: string;
     };
   };
   'cells.list_views': {
     params: {
       local: string | null;
+      leaving: number | string | bigint | null;
+      ids: string | null;
       schema: string | null;
     };
     row: {
       command: string;
     };
   };
-  'cells.make_sequences': {
+  'cells.move_empty_schema': {
     params: {
       schema: string | null;
+      host: string | null;
+      port: number | string | bigint | null;
     };
     row: {
-      command: string;
+      citus_schema_move: string;
     };
   };
   'cells.move_schema': {
@@ -1752,11 +1929,32 @@ export interface SqlTypes {
       citus_schema_move: string;
     };
   };
+  'cells.next_cell': {
+    params: object;
+    row: {
+      id: number;
+    };
+  };
+  'cells.place_company': {
+    params: {
+      cell_id: number | string | bigint | null;
+      moves_to: number | string | bigint | null;
+      left_cell: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'cells.read_cluster': {
     params: object;
     row: {
       version: string | null;
       is_distributed: boolean;
+    };
+  };
+  'cells.recover_transactions': {
+    params: object;
+    row: {
+      recovered: number;
     };
   };
   'cells.release_key': {
@@ -1767,11 +1965,19 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'cells.restart_jobs': {
+    params: {
+      seconds: number | string | bigint | null;
+      company_id: string | null;
+    };
+    row: object;
+  };
   'cells.save_cell': {
     params: {
       id: number | string | bigint | null;
       name: string | null;
       state: string | null;
+      takes_companies: boolean | null;
     };
     row: object;
   };
@@ -1782,14 +1988,25 @@ export interface SqlTypes {
     };
     row: object;
   };
-  'cells.set_sequences': {
+  'cells.set_sequence': {
     params: {
-      groupid: number | string | bigint | null;
-      cell: number | string | bigint | null;
-      schema: string | null;
+      sequence: string | null;
+      value: number | string | bigint | null;
     };
     row: {
       setval: string;
+    };
+  };
+  'cells.take_lock': {
+    params: object;
+    row: {
+      taken: boolean;
+    };
+  };
+  'cells.wait_for_lock': {
+    params: object;
+    row: {
+      taken: string;
     };
   };
   'cli.company_of_list': {
@@ -4562,6 +4779,12 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       id: number | string | bigint | null;
       run_id: string | null;
+    };
+    row: object;
+  };
+  'suppression.insert_rejected_rows': {
+    params: {
+      company_id: number | string | bigint | null;
     };
     row: object;
   };

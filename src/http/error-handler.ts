@@ -117,8 +117,9 @@ const TAKEN_BY_YOURS = 'is taken by another record of yours; it must be unique';
 /** For callers who may not see the other record. */
 const TAKEN_BY_ANY = 'is not free; it must be unique, so choose another';
 
+/** In a cell, a name of a key has the number of a shard at its end. */
 const fieldOfIndex = (index?: string): string | undefined =>
-  /_company_id_(\w+?)_(?:key|fkey)$/.exec(index ?? '')?.[1];
+  /_company_id_(\w+?)_(?:key|fkey)(?:_\d+)?$/.exec(index ?? '')?.[1];
 
 function bodyOf(problem: HttpProblem, req: Request): Problem {
   const { status, code, detail, faults, fault_count } = problem;

@@ -53,7 +53,7 @@ export function staleReads(primary: Database, standby: Standby | undefined): Sta
       };
       return {
         ...db,
-        key: keyOf(standby.database.url, db.company_id),
+        key: keyOf(standby.database.name, db.company_id),
         sql: tenantSql(sqlOn(connection), db.company_id),
         query: queryOn(() => connection),
         streams: standby.database.streams,

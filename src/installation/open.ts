@@ -8,6 +8,7 @@ import { LOCK, migrate, onMigrated } from '../db/migrate';
 import { checkPooler, refusePooler } from '../db/pooler';
 import { sqlOn, type Sql } from '../db/sql';
 import { closeDeps, storageOf, storageSettings, type Deps, type DepsOptions } from '../deps';
+import { migrateCells } from '../cells/migrate-cells';
 import { openDeps } from '../cells/open-deps';
 import { prepareQueue } from '../jobs/queue';
 import { folderFault, StartError } from '../start-error';
@@ -115,10 +116,12 @@ export async function openDatabaseServer(
     };
     if (existing) return onMigrated(session_url, checked).then(() => []);
     // Under the same lock as the migrations, so that parallel starts do not make the queue twice.
-    return migrate(session_url, async (client) => {
+    const migrated = await migrate(session_url, async (client) => {
       await prepareQueue(session_url);
       await checked(client);
     });
+    if (!embedded) await migrateCells(session_url);
+    return migrated;
   };
   return {
     url,

@@ -11,6 +11,9 @@ export function rejectTooLarge(error: unknown): never {
   throw error;
 }
 
-/** Whether the constraint of the column was violated. */
+/**
+ * Whether the constraint of the column was violated. In a cell its name has the number of a shard
+ * at its end.
+ */
 const isDataTooLarge = (error: unknown): boolean =>
-  (error as { message?: string }).message?.includes('"leads_data_check"') ?? false;
+  /"leads_data_check(?:_\d+)?"/.test((error as { message?: string }).message ?? '');

@@ -3,7 +3,7 @@ import { invitationToken, INVITED_DAYS } from '../http/auth/invitations';
 import type { Tasks } from '../jobs/tasks';
 import { FIND_OPEN_INVITATION } from './queries/users';
 
-type Context = Pick<Deps, 'database' | 'mailer' | 'config' | 'pepper' | 'log'>;
+type Context = Pick<Deps, 'tenants' | 'mailer' | 'config' | 'pepper' | 'log'>;
 
 /**
  * Mails an invitation that is still open. Throws where the mail should be tried again later: every
@@ -11,9 +11,10 @@ type Context = Pick<Deps, 'database' | 'mailer' | 'config' | 'pepper' | 'log'>;
  */
 export async function sendInvitation(
   { company_id, user_id, number }: Tasks['send_invitation'],
-  { database, mailer, config, pepper, log }: Context,
+  { tenants, mailer, config, pepper, log }: Context,
 ): Promise<void> {
-  const [user] = await database.sql(FIND_OPEN_INVITATION, { company_id, user_id, number });
+  const { sql } = tenants.of(BigInt(company_id));
+  const [user] = await sql(FIND_OPEN_INVITATION, { user_id, number });
   if (!user) return;
   const { email, company } = user;
   const token = invitationToken(

@@ -11,9 +11,11 @@ import { MOVE_BLOCKED_COUNT } from './queries/numbers';
 import {
   BLOCK_STAGED,
   BLOCK_STAGED_WHEN_CONTENDED,
-  COPY_REJECTED_ROWS,
   COPY_STAGED_NUMBERS,
+  COPY_STAGED_ROWS,
+  INSERT_REJECTED_ROWS,
   STAGE,
+  STAGE_ROWS,
   UNBLOCK_STAGED,
 } from './queries/staged-numbers';
 
@@ -39,7 +41,7 @@ export async function importBatch(
   const sql = sqlOn(client);
   const { company_id, id, run_id, list } = run;
   const changed = batch ? await mergeNumbers(client, run, batch.numbers, contended) : 0;
-  if (rejected) await copy(client, COPY_REJECTED_ROWS, rejected);
+  if (rejected) await writeRejected(client, run, rejected);
   const progress = { taken: batch?.taken ?? 0, rejected: rejected_count, changed };
   const recorded = await sql(RECORD_PROGRESS, { company_id, id, run_id, ...progress });
   if (recorded.length === 0) return false;
@@ -61,6 +63,16 @@ async function mergeNumbers(
   // Counted by the driver: RETURNING would send a row for each number.
   const { rowCount } = await client.query(merge.bind({ company_id, list }));
   return rowCount ?? 0;
+}
+
+async function writeRejected(
+  client: PoolClient,
+  { company_id }: Run,
+  packed: Uint8Array,
+): Promise<void> {
+  await client.query(STAGE_ROWS.text);
+  await copy(client, COPY_STAGED_ROWS, packed);
+  await sqlOn(client)(INSERT_REJECTED_ROWS, { company_id });
 }
 
 const copy = (client: PoolClient, into: SqlText, packed: Uint8Array): Promise<void> =>

@@ -4,7 +4,8 @@ import { handleCallEvent, type ReportedEvent } from '../../src/calls/handle-even
 import { softswitch } from '../support/softswitch';
 import { STUCK } from '../support/contacts';
 
-// An event of a call is one statement that reads and one that writes.
+// An event of a call is one statement that reads and one that writes; the read is shared with the
+// events of other calls that arrive at the same time.
 
 const NOON = '2026-06-01T16:00:00Z';
 const here = softswitch(NOON);
@@ -59,7 +60,7 @@ test('an event is one read and one write, and one that says nothing new is one r
     return sent.mock.calls.map(([query]) => (query as { name?: string }).name ?? query);
   };
   await handleCallEvent(db, id, { event: 'ringing' }, here.time.read());
-  const [read, progress] = ['calls.read_state_by_id', 'calls.record_progress'];
+  const [read, progress] = ['calls.read_states_by_id', 'calls.record_progress'];
   expect(await statementsOf({ event: 'ringing' })).toEqual([read, progress]);
   expect(await statementsOf({ event: 'answered' })).toEqual([read, 'calls.record_use']);
   expect(await statementsOf({ event: 'answered' })).toEqual([read]);
@@ -69,6 +70,31 @@ test('an event is one read and one write, and one that says nothing new is one r
   expect(await statementsOf(completed)).toEqual([read]);
   sent.mockRestore();
   expect(await callOf({ id })).toMatchObject({ revenue: 10, payout: 3, status: 'completed' });
+});
+
+test('calls whose events arrive together are read together, each as its event needs it', async () => {
+  const { offer, call } = await paying();
+  const [one, two, three] = [await call(), await call(), await begin(offer)];
+  await report(two, 'answered');
+  later(90);
+  const db = here.world.deps.tenants.ofRequest(here.world.company.id, 'routing');
+  const sent = jest.spyOn(Client.prototype, 'query');
+  const handled = await Promise.allSettled([
+    handleCallEvent(db, one.id, { event: 'answered' }, here.time.read()),
+    handleCallEvent(db, 4_000_000_000, { event: 'answered' }, here.time.read()),
+    handleCallEvent(db, two.id, { event: 'completed', duration: 90 }, here.time.read()),
+    handleCallEvent(db, three.id, { event: 'ringing' }, here.time.read()),
+  ]);
+  const names = sent.mock.calls.map(([query]) => (query as { name?: string }).name ?? '');
+  sent.mockRestore();
+  expect(names.filter((name) => name.startsWith('calls.read_states'))).toHaveLength(1);
+  const results = handled.map((each) =>
+    each.status === 'fulfilled' ? each.value.id : each.reason,
+  );
+  expect(results).toEqual([one.id, expect.objectContaining({ status: 404 }), two.id, three.id]);
+  expect(await callOf(one)).toMatchObject({ status: 'in_progress', revenue: 0 });
+  expect(await callOf(two)).toMatchObject({ status: 'completed', revenue: 10 });
+  expect(await callOf(three)).toMatchObject({ status: 'ringing' });
 });
 
 test('an event is decided again when the call has changed while it waited for it', async () => {

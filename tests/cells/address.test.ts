@@ -1,5 +1,5 @@
 import { urlOfNode, withSettings } from '../../src/cells/address';
-import { searchPath } from '../../src/cells/attach';
+import { schemasOnNode } from '../../src/cells/on-node';
 
 // Sessions at the coordinator and at the nodes of a cluster.
 
@@ -22,5 +22,5 @@ test('settings are added to those that the URL has', () => {
 });
 
 test('names are looked up in the views of a cell first, and never in public', () => {
-  expect(searchPath('cell_3')).toBe('cell_3_local,cell_3,extensions');
+  expect(schemasOnNode('cell_3')).toEqual(['cell_3_local', 'cell_3_ids', 'cell_3', 'extensions']);
 });

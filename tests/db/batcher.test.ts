@@ -1,7 +1,7 @@
-import { batchers, type BatchWork } from '../../src/db/batcher';
+import { batchers, batchesAtOnce, type BatchWork } from '../../src/db/batcher';
 
 /** Work whose batches end on request. */
-function held() {
+function held(options: Pick<BatchWork<string, string>, 'at_once'> = {}) {
   const batches: { items: readonly string[]; end: () => void }[] = [];
   const work: BatchWork<string, string> = {
     run: (items) =>
@@ -9,6 +9,7 @@ function held() {
         batches.push({ items, end: () => done(items.map((item) => item.toUpperCase())) }),
       ),
     keyOf: (item) => item[0],
+    ...options,
   };
   const add = batchers<string, string>()({}, 'kind', () => work);
   return { add, batches, items: () => batches.map(({ items }) => items) };
@@ -35,6 +36,22 @@ test('two batches run at once, and what comes meanwhile is the next', async () =
   batches[1]!.end();
   await turn();
   expect(items()).toEqual([['a'], ['b'], ['c', 'd']]);
+});
+
+test('where only one batch may run at once, the next begins when it has ended', async () => {
+  const { add, batches, items } = held({ at_once: 1 });
+  for (const each of ['a', 'b', 'c']) {
+    void add(each);
+    await turn();
+  }
+  expect(items()).toEqual([['a']]);
+  batches[0]!.end();
+  await turn();
+  expect(items()).toEqual([['a'], ['b', 'c']]);
+});
+
+test('each of several processes runs one batch at a time', () => {
+  expect([1, 2, 8].map(batchesAtOnce)).toEqual([2, 1, 1]);
 });
 
 test('of one key, one is in a batch, and what came after it does not wait for that batch', async () => {

@@ -1,4 +1,4 @@
 import { againstFleet } from '../support/fleet-suites';
 import '../support/repetitions';
 
-againstFleet(['calls/calls', 'calls/reports']);
+againstFleet('calls');

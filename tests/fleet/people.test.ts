@@ -1,4 +1,4 @@
 import { againstFleet } from '../support/fleet-suites';
 import '../support/repetitions';
 
-againstFleet(['people/users', 'people/access-control-lists']);
+againstFleet('people');

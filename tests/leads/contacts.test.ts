@@ -202,7 +202,8 @@ describe('the blacklist', () => {
     await unblock([number]);
     await runEngine(world);
     expect(await statuses()).toEqual(['completed', 'completed', 'queue']);
-    expect(await bodies(number)).toEqual(['first', 'only', 'second']);
+    // Leads that are due at the same time are contacted in any order.
+    expect((await bodies(number)).toSorted()).toEqual(['first', 'only', 'second']);
   });
 
   test(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { signatureOf } from '../../src/carriers/signature';
-import { purchases } from '../../src/cli/doctor';
+import { interrupted, purchases } from '../../src/cli/doctor';
 import { addNumber } from '../../src/numbers/add-number';
 import { openTwilio } from '../carriers/requests';
 import { api, bought, buy, lookups, market, other, search, setUp, show } from '../support/market';
@@ -37,7 +37,7 @@ describe('a purchase that is cut short', () => {
       `UPDATE number_lookups SET purchase_tried_at = purchase_tried_at - interval '2 minutes'
         WHERE number_id IS NULL`,
     );
-    const begun = await purchases(market.world.deps.database.sql);
+    const begun = purchases(await interrupted(market.world.deps.database.sql));
     const number = await bought({ requested_number, name: 'at last' });
     expect(number).toMatchObject({
       name: 'at last',

@@ -13,12 +13,12 @@ export function callsOf(
 ) {
   const insert = async (table: string, fields: CallFields) => {
     const names = Object.keys(fields);
-    const values = [company_id, ...names.map((_, n) => `$${n + 1}`)];
+    const values = ['company_id', ...names].map((_, n) => `$${n + 1}`);
     const text = `INSERT INTO ${table} (company_id, ${names.join(', ')})
       VALUES (${values.join(', ')}) RETURNING *`;
     const [row] = await sql<{ id: string; uuid: string }>(
       table === 'calls' && !unseen ? recorded(text) : text,
-      Object.values(fields),
+      [company_id, ...Object.values(fields)],
     );
     return { id: Number(row!.id), uuid: row!.uuid };
   };

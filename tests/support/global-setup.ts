@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,6 +38,7 @@ export default async function globalSetup(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
   process.env.TRUNKLINE_TEST_DATABASE = database.url;
   process.env.TRUNKLINE_TEST_FOLDER = folder;
+  process.env.TRUNKLINE_TEST_RUN = randomBytes(4).toString('hex');
   const promised = contract.operations.flatMap(({ id, responses }) =>
     Object.keys(responses).map((status) => `${id} ${status}`),
   );

@@ -17,11 +17,12 @@ export interface Shop {
 
 /** Gives a company a number of its own. */
 export async function ownNumber(
-  { sql }: World,
+  { sql, deps }: World,
   company: Company,
   phone_number = '12125550100',
   offer_id: number | null = null,
 ): Promise<number> {
+  await deps.directory.claim('number', phone_number, company.id);
   const [row] = await sql<{ id: string }>(
     `INSERT INTO numbers (company_id, uuid, phone_number, country, carrier, ` +
       `offer_id) VALUES ($1, gen_random_uuid(), $2, 'US', 'sandbox', $3) RETURNING id`,
@@ -73,7 +74,8 @@ export async function openShop(
 /** Does everything that is due, as one worker would. Returns how many leads it advanced. */
 export async function runEngine({ deps }: Pick<World, 'deps'>): Promise<number> {
   let all = 0;
-  for (let n = 1; n > 0; all += n) n = await contactDueLeads(deps);
+  for (const { database } of deps.parts())
+    for (let n = 1; n > 0; all += n) n = await contactDueLeads({ ...deps, database });
   return all;
 }
 

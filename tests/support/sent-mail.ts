@@ -24,9 +24,13 @@ export async function createMailWorld(): Promise<MailWorld> {
     ...world.deps.mailer,
     send: async (mail: Mail) => (mails.push(mail), { ok: true as const, message_id: mail.key }),
   };
-  const { database, log } = world.deps;
-  const runners = createRunners({ ...world.deps, mailer });
-  const workers = await startWorkers({ database, log, runners });
+  const { log } = world.deps;
+  const workers = await Promise.all(
+    world.deps.parts().map(({ database }) => {
+      const runners = createRunners({ ...world.deps, database, mailer });
+      return startWorkers({ database, log, runners });
+    }),
+  );
   return {
     world,
     mails,
@@ -41,7 +45,7 @@ export async function createMailWorld(): Promise<MailWorld> {
       throw new Error(`no mail to ${address}`);
     },
     close: async () => {
-      await workers.stop();
+      await Promise.all(workers.map((each) => each.stop()));
       await world.close();
     },
   };

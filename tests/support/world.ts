@@ -1,26 +1,26 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Server } from 'node:http';
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import pino, { type Logger } from 'pino';
 import request from 'supertest';
 import { createApp } from '../../src/app';
 import { loadConfig } from '../../src/config';
 import type { Db } from '../../src/db/tenant';
 import { findOrCreateUsers } from '../../src/people/find-or-create-users';
-import { createDeps, type Deps } from '../../src/deps';
+import type { Deps } from '../../src/deps';
 import type { Handlers } from '../../src/http/handlers';
 import { startWorkers, type Workers } from '../../src/jobs/workers';
 import { createRunners } from '../../src/background/runners';
 import { createCompany } from '../../src/installation/create-company';
 import { issueCredentials, type NewCredentials } from '../../src/people/issue-credentials';
-import { TEMPLATE } from './global-setup';
 import { checkAnswer } from './worker/contract-check';
 import { validate } from './worker/validator';
 import { openFleet } from './fleet';
 import { patient } from './patience';
+import { rawSql, worldDatabase } from './world-database';
+
+export { freshDatabase, reachDatabases } from './world-database';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head' | 'options';
 
@@ -76,29 +76,6 @@ export interface WorldOptions {
   log?: Logger;
 }
 
-/** The URL of a fresh, migrated, empty database. */
-export async function freshDatabase(): Promise<string> {
-  const name = `test_${randomBytes(8).toString('hex')}`;
-  await onServer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} STRATEGY file_copy`);
-  return process.env.TRUNKLINE_TEST_DATABASE!.replace(/\/postgres$/, `/${name}`);
-}
-
-type Through = (url: string, environment: Record<string, string>) => Promise<World['database']>;
-let through: Through = async (url) => ({ DATABASE_URL: url });
-
-/** From now on worlds reach their databases in this way, such as through a pooler. */
-export const reachDatabases = (way: Through): void => void (through = way);
-
-/** A process that was killed may still be connected to it. */
-const dropDatabase = (url: string): Promise<void> =>
-  onServer(`DROP DATABASE ${new URL(url).pathname.slice(1)} WITH (FORCE)`);
-
-async function onServer(statement: string): Promise<void> {
-  const client = new Client({ connectionString: process.env.TRUNKLINE_TEST_DATABASE! });
-  await client.connect();
-  await client.query(statement).finally(() => client.end());
-}
-
 export const PEPPER_OF_TESTS = 'a pepper for tests, long enough to be one';
 
 /** What the carrier of tests signs with. */
@@ -119,6 +96,10 @@ export const testConfig = (environment: Record<string, string> = {}) =>
 /** The application on these dependencies, with the validator of this worker. */
 export const appOf = (deps: Deps, handlers?: Handlers) => createApp(deps, handlers, { validate });
 
+/** Runs the jobs of one database. */
+const startJobs = (deps: Deps): Promise<Workers> =>
+  startWorkers({ database: deps.database, log: deps.log, runners: createRunners(deps) });
+
 /** A service on a database of its own, with one company. */
 export async function createWorld({
   clock,
@@ -128,36 +109,38 @@ export async function createWorld({
   log: given_log,
 }: WorldOptions = {}): Promise<World> {
   const log = given_log ?? pino({ level: 'silent' });
-  const url = await freshDatabase();
   const own = testEnvironment(environment);
-  const database = await through(url, own);
-  const deps = createDeps({
-    config: loadConfig({ ...own, ...database }),
-    database_url: database.DATABASE_URL!,
+  const database = await worldDatabase(own);
+  const opened = await database.open({
+    config: loadConfig({ ...own, ...database.environment }),
+    database_url: database.environment.DATABASE_URL!,
     clock,
     log,
     rate_window_seconds,
   });
-  // A suite may be run against processes of their own (tests/fleet), if it needs nothing of this one.
+  const { deps: all } = opened;
+  // A suite may be run against processes of their own (tests/fleet), if it needs none of this one.
   const fleet =
     process.env.TEST_FLEET === 'yes' && !clock && !handlers && !rate_window_seconds && !given_log
-      ? await openFleet({ url, deps, environment })
+      ? await openFleet({ url: database.environment.DATABASE_URL!, deps: all, environment })
       : undefined;
-  const app = fleet?.balancer ?? appOf(deps, handlers?.(deps));
-  const client = new Client({ connectionString: url, options: '-c timezone=UTC' });
-  await client.connect();
+  const app = fleet?.balancer ?? appOf(all, handlers?.(all));
   const working: Workers[] = [];
   const processes: ChildProcess[] = [];
+  const companies: bigint[] = [];
   const addCompany = async (name = 'Test Company'): Promise<Company> => {
-    const { company_id, credentials } = await createCompany(name, deps);
+    const { company_id, credentials } = await createCompany(name, all);
+    companies.push(company_id);
     const auth = `${credentials.public_key}:${credentials.private_key}`;
     return { id: company_id, auth, api: caller(app, auth) };
   };
   const company = await addCompany();
   await fleet?.load(await addCompany('Load'));
+  const { url, deps } = await opened.placeOf(company.id);
+  const { sql, end } = rawSql(opened, companies);
   return {
     url,
-    database,
+    database: database.environment,
     deps,
     app,
     company,
@@ -182,24 +165,21 @@ export async function createWorld({
     },
     work: async () => {
       if (fleet) return fleet.work();
-      const workers = await startWorkers({
-        database: deps.database,
-        log: deps.log,
-        runners: createRunners(deps),
-      });
+      const started = await Promise.all(all.parts().map(startJobs));
+      const workers = {
+        stop: async () => void (await Promise.all(started.map((each) => each.stop()))),
+      };
       working.push(workers);
       return workers;
     },
-    sql: async <Row>(text: string, values: unknown[] = []) =>
-      (await client.query(text, values)).rows as Row[],
+    sql,
     close: async () => {
       for (const child of processes) child.kill('SIGKILL');
       await Promise.all(working.map((workers) => workers.stop()));
       await fleet?.close();
-      deps.live.close();
-      await client.end();
-      await deps.database.close();
-      await dropDatabase(url);
+      await end();
+      await opened.close();
+      await database.drop();
     },
   };
 }

@@ -3,14 +3,15 @@ import { sql, statement } from '../../db/sql';
 import { CALL_COLUMNS, IS_ROUTED, NULLABLE_OF_CALL, type CallJson } from './calls';
 
 /**
- * All that decides what an event does to a call, in one statement. `version` is that of the row of
- * calls: whatever changes a call, or its attempts, slots or conversions, also writes this row.
+ * All that decides what events do to calls, in one statement. `place` is that of the call in the
+ * arrays, from 1. `version` is that of the row of calls: whatever changes a call, or its attempts,
+ * slots or conversions, also writes this row.
  *
  * What a buyer pays is read for those that have the call, and, with `may_connect`, for those that
  * may get it by this event.
  */
-const STATE = sql`
-    SELECT
+const COLUMNS = sql`
+      asked.place::int AS place,
       ${CALL_COLUMNS},
       c.xmin::text AS version,
       c.payout::float8 AS payout, c.revenue::float8 AS revenue, c.traffic_source_converted,
@@ -27,8 +28,9 @@ const STATE = sql`
       coalesce(paid.by_buyer, '[]') AS paid,
       coalesce(paid.is_returned, false) AS is_returned,
       coalesce(past.is_payout_returned, false) AS is_payout_returned,
-      coalesce(past.key_presses, '[]') AS key_presses
-    FROM calls c
+      coalesce(past.key_presses, '[]') AS key_presses`;
+
+const PARTS = sql`
     LEFT JOIN offers o ON o.company_id = c.company_id AND o.id = c.offer_id
     CROSS JOIN LATERAL (
       SELECT
@@ -63,7 +65,7 @@ const STATE = sql`
       CROSS JOIN LATERAL (
         SELECT
           a.connected_at IS NOT NULL
-          OR ({may_connect}::boolean AND a.status IN ('ringing', 'answered')) AS is_due
+          OR (asked.may_connect AND a.status IN ('ringing', 'answered')) AS is_due
       ) money
       WHERE a.company_id = c.company_id AND a.call_id = c.id
     ) dialed
@@ -83,22 +85,31 @@ const STATE = sql`
       FROM call_events e
       WHERE e.company_id = c.company_id AND e.call_id = c.id
     ) past
-    WHERE c.company_id = {company_id}
-      AND ${IS_ROUTED}`;
+    WHERE ${IS_ROUTED}`;
 
 const OPTIONS = { prepared: true, nullable: [...NULLABLE_OF_CALL, 'words'] };
 
-export const READ_CALL_STATE = {
+export const READ_CALL_STATES = {
   id: statement(
-    'calls.read_state_by_id',
-    sql`${STATE}
-      AND c.id = {value}::bigint`,
+    'calls.read_states_by_id',
+    sql`
+    SELECT
+      ${COLUMNS}
+    FROM unnest({values}::bigint[], {may_connect}::boolean[])
+      WITH ORDINALITY AS asked(value, may_connect, place)
+    JOIN calls c ON c.company_id = {company_id} AND c.id = asked.value
+    ${PARTS}`,
     OPTIONS,
   ).returning<CallJson>(),
   uuid: statement(
-    'calls.read_state_by_uuid',
-    sql`${STATE}
-      AND c.uuid = {value}::uuid`,
+    'calls.read_states_by_uuid',
+    sql`
+    SELECT
+      ${COLUMNS}
+    FROM unnest({values}::uuid[], {may_connect}::boolean[])
+      WITH ORDINALITY AS asked(value, may_connect, place)
+    JOIN calls c ON c.company_id = {company_id} AND c.uuid = asked.value
+    ${PARTS}`,
     OPTIONS,
   ).returning<CallJson>(),
 };

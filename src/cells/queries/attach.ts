@@ -8,7 +8,15 @@ const CATALOG = sql`
 `;
 
 const SHARDS = sql`
-  SELECT c.oid, c.relname AS name, format('%I.%I', s.nspname, c.relname || '_' || d.shardid) AS shard
+  SELECT
+    c.oid, c.relname AS name,
+    format('%I.%I', s.nspname, c.relname || '_' || d.shardid) AS shard,
+    (
+      SELECT a.attname
+      FROM pg_attribute a
+      WHERE a.attrelid = c.oid
+        AND a.attname = CASE c.relname WHEN 'companies' THEN 'id' ELSE 'company_id' END
+    ) AS company_column
   FROM pg_class c
   JOIN pg_namespace s ON s.oid = c.relnamespace
   JOIN pg_dist_shard d ON d.logicalrelid = c.oid
@@ -21,32 +29,54 @@ export const HAS_QUEUE = statement(
   { prepared: false },
 );
 
-/** The shard of each table of a schema. */
+/** The shard of each table of a schema, with the columns that are stored. */
 export const LIST_SHARDS = statement(
   'cells.list_shards',
   sql`
-    SELECT x.name, x.shard
+    SELECT
+      x.name, x.shard, x.company_column::text AS company_column,
+      (
+        SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum)
+        FROM pg_attribute a
+        WHERE a.attrelid = x.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+      ) AS columns
     FROM (${SHARDS}) x
     ORDER BY x.name
   `,
   { prepared: false, needs: CATALOG },
-);
+).returning<{ name: string; shard: string; company_column: string; columns: string }>();
 
 /**
  * The commands that make a view of each shard, with its table's name and defaults. Statements use
- * the system columns ctid and xmin, which views do not have of themselves.
+ * the system columns ctid, xmin and xmax, which views do not have of themselves. A company that leaves is
+ * not in the views, and no row of it can be written through them.
  */
 export const LIST_VIEWS = statement(
   'cells.list_views',
   sql`
     SELECT
-      format('CREATE VIEW %I.%I AS SELECT *, ctid, xmin FROM %s', {local}::text, x.name, x.shard)
+      format(
+        'CREATE OR REPLACE VIEW %I.%I AS SELECT *, ctid, xmin, xmax FROM %s',
+        {local}::text, x.name, x.shard
+      )
+      || CASE
+        WHEN x.company_column IS NOT NULL AND {leaving}::bigint > 0
+        THEN format(
+          ' WHERE %I <> %s WITH CASCADED CHECK OPTION', x.company_column, {leaving}::bigint
+        )
+        ELSE ''
+      END
       || coalesce(
         (
           SELECT string_agg(
             format(
               '; ALTER VIEW %I.%I ALTER COLUMN %I SET DEFAULT %s',
-              {local}::text, x.name, a.attname, pg_get_expr(d.adbin, d.adrelid)
+              {local}::text, x.name, a.attname,
+              regexp_replace(
+                pg_get_expr(d.adbin, d.adrelid),
+                'nextval[(]''(?:[^.'']+[.])?([^.'']+)''',
+                'nextval(''' || {ids}::text || '.\\1'''
+              )
             ),
             ''
           )
@@ -60,35 +90,4 @@ export const LIST_VIEWS = statement(
     ORDER BY x.name
   `,
   { prepared: false, needs: CATALOG },
-);
-
-/**
- * The commands that make the sequences that belong to no column: Citus makes the others itself.
- */
-export const MAKE_SEQUENCES = statement(
-  'cells.make_sequences',
-  sql`
-    SELECT format('CREATE SEQUENCE IF NOT EXISTS %I.%I', {schema}::text, x.name) AS command
-    FROM (VALUES ('token_value_ids'), ('suppression_file_positions')) AS x (name)
-  `,
-  { prepared: false },
-);
-
-/**
- * Moves each sequence of a schema to the part of the node's range that belongs to the cell, unless
- * it is there already. Citus gives each node 2^48 values; each cell has 2^38 of them.
- */
-export const SET_SEQUENCES = statement(
-  'cells.set_sequences',
-  sql`
-    SELECT setval(q.seqrelid, greatest(first.value, coalesce(pg_sequence_last_value(q.seqrelid), 0)))
-    FROM pg_sequence q
-    JOIN pg_class c ON c.oid = q.seqrelid
-    JOIN pg_namespace s ON s.oid = c.relnamespace
-    CROSS JOIN LATERAL (
-      SELECT (({groupid}::bigint << 48) + ({cell}::bigint << 38) + 1) AS value
-    ) first
-    WHERE s.nspname = {schema} AND q.seqtypid = 'bigint'::regtype
-  `,
-  { prepared: false },
 );

@@ -1,14 +1,11 @@
 import { sql, statement } from '../../db/sql';
+import { DIRECTORY } from './directory';
 
 // What Citus knows of its nodes and of the tables on them. The catalogs and functions of Citus
 // exist only in a database with the extension: for the check of these statements, temporary ones
 // stand for them.
 
 const CATALOG = sql`
-  CREATE SCHEMA IF NOT EXISTS directory;
-  CREATE TABLE IF NOT EXISTS directory.cells (
-    id int PRIMARY KEY, name text NOT NULL UNIQUE, state text NOT NULL
-  );
   CREATE TEMP TABLE IF NOT EXISTS pg_dist_node (
     groupid int NOT NULL, nodename text NOT NULL, nodeport int NOT NULL, noderole text NOT NULL,
     isactive boolean NOT NULL, shouldhaveshards boolean NOT NULL
@@ -28,9 +25,21 @@ export const READ_CLUSTER = statement(
   { prepared: false, nullable: ['version'] },
 );
 
-/** Nodes that hold data, the coordinator only where it is set to. */
+/** All nodes, the coordinator too. */
 export const LIST_NODES = statement(
   'cells.list_nodes',
+  sql`
+    SELECT groupid, nodename AS host, nodeport AS port
+    FROM pg_dist_node
+    WHERE isactive AND noderole = 'primary'
+    ORDER BY groupid
+  `,
+  { prepared: false, needs: CATALOG },
+).returning<{ groupid: number; host: string; port: number }>();
+
+/** Nodes that hold data, the coordinator only where it is set to. */
+export const LIST_DATA_NODES = statement(
+  'cells.list_data_nodes',
   sql`
     SELECT groupid, nodename AS host, nodeport AS port
     FROM pg_dist_node
@@ -54,3 +63,29 @@ export const FIND_NODE_OF_SCHEMA = statement(
   `,
   { prepared: false, needs: CATALOG },
 ).returning<{ groupid: number; host: string; port: number }>();
+
+/** The cells with their nodes and their sizes. */
+export const LIST_SIZES = statement(
+  'cells.list_sizes',
+  sql`
+    SELECT c.id, n.groupid, sum(x.shard_size)::float8 AS bytes
+    FROM directory.cells c
+    JOIN pg_class t ON t.relnamespace = to_regnamespace(c.name)
+    JOIN citus_shards x ON x.table_name = t.oid::regclass
+    JOIN pg_dist_node n
+      ON n.nodename = x.nodename AND n.nodeport = x.nodeport AND n.noderole = 'primary'
+    WHERE c.state = 'open'
+    GROUP BY c.id, n.groupid
+    ORDER BY c.id
+  `,
+  {
+    prepared: false,
+    needs: sql`
+      ${CATALOG}
+      ${DIRECTORY}
+      CREATE TEMP TABLE IF NOT EXISTS citus_shards (
+        table_name regclass, nodename text, nodeport int, shard_size bigint
+      );
+    `,
+  },
+).returning<{ id: number; groupid: number; bytes: number }>();

@@ -74,7 +74,7 @@ export const POSTPONE_SCHEDULE_EVENT = statement(
   'leads.postpone_schedule_event',
   sql`
     UPDATE schedule_events
-    SET id = nextval(pg_get_serial_sequence('schedule_events', 'id'))
+    SET id = nextval('schedule_events_id_seq')
     WHERE company_id = {company_id} AND id = {id}::bigint
   `,
   { prepared: true },

@@ -18,8 +18,26 @@ export const STAGE = sql`
 
 export const COPY_STAGED_NUMBERS = sql`COPY staged_numbers FROM STDIN (FORMAT binary)`;
 
-export const COPY_REJECTED_ROWS = sql`
-  COPY rejected_rows (company_id, buyer_suppression_file_id, line, caller_id, reason) FROM STDIN`;
+/** Makes the temporary table of rejected rows: in a cell their table is a view, without COPY. */
+export const STAGE_ROWS = sql`
+  CREATE TEMP TABLE IF NOT EXISTS staged_rows (
+    company_id bigint NOT NULL,
+    buyer_suppression_file_id bigint NOT NULL,
+    line bigint NOT NULL,
+    caller_id text NOT NULL,
+    reason text NOT NULL
+  ) ON COMMIT DELETE ROWS`;
+
+export const COPY_STAGED_ROWS = sql`COPY staged_rows FROM STDIN`;
+
+export const INSERT_REJECTED_ROWS = statement(
+  'suppression.insert_rejected_rows',
+  sql`
+    INSERT INTO rejected_rows (company_id, buyer_suppression_file_id, line, caller_id, reason)
+    SELECT {company_id}::bigint, r.buyer_suppression_file_id, r.line, r.caller_id, r.reason
+    FROM staged_rows r`,
+  { prepared: false, needs: STAGE_ROWS },
+);
 
 /**
  * Fails with a unique violation when another transaction adds one of the numbers at the same time.

@@ -6,6 +6,8 @@ const FUNCTIONS = sql`
     LANGUAGE sql AS 'SELECT';
   CREATE OR REPLACE FUNCTION lock_shard_metadata(int, bigint[]) RETURNS void
     LANGUAGE sql AS 'SELECT';
+  CREATE OR REPLACE FUNCTION recover_prepared_transactions() RETURNS int
+    LANGUAGE sql AS 'SELECT 0';
   CREATE TEMP TABLE IF NOT EXISTS pg_dist_shard (logicalrelid regclass, shardid bigint);
 `;
 
@@ -42,6 +44,44 @@ export const IS_WAITING = statement(
       SELECT FROM pg_locks l
       WHERE l.pid = {pid}::int AND l.locktype = 'advisory' AND NOT l.granted
     ) AS is_waiting
+  `,
+  { prepared: false },
+);
+
+/** Ends the sessions of this database that move cells. */
+export const END_MOVES = statement(
+  'cells.end_moves',
+  sql`
+    SELECT pg_terminate_backend(pid) AS ended
+    FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = {mover}
+  `,
+  { prepared: false },
+);
+
+export const LIST_MOVES = statement(
+  'cells.list_moves',
+  sql`
+    SELECT pid
+    FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = {mover}
+  `,
+  { prepared: false },
+);
+
+/** Ends the transactions of Citus over several nodes whose outcome is decided. */
+export const RECOVER_TRANSACTIONS = statement(
+  'cells.recover_transactions',
+  sql`SELECT recover_prepared_transactions() AS recovered`,
+  { prepared: false, needs: FUNCTIONS },
+);
+
+export const LIST_GATES = statement(
+  'cells.list_gates',
+  sql`
+    SELECT gid
+    FROM pg_prepared_xacts
+    WHERE database = current_database() AND starts_with(gid, {prefix})
   `,
   { prepared: false },
 );

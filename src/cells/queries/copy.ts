@@ -53,5 +53,9 @@ export const LIST_TABLES = statement(
       AND c.relname NOT IN ('_prisma_migrations', 'installations')
     ORDER BY pg_total_relation_size(c.oid) DESC, c.relname
   `,
-  { prepared: false },
-);
+  { prepared: false, nullable: ['company_column'] },
+).returning<{ name: string; columns: string }>();
+
+/** Deletes the rows of companies, $1, from a table whose name is not known before. */
+export const deleteRows = (table: string, company_column: string): string =>
+  `DELETE FROM ${table} WHERE ${company_column} = ANY ($1)`;

@@ -1,0 +1,41 @@
+import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import { spentMeter, type Spent } from './cpu';
+import { checkTexted, openDueLeads, watchTexted } from './engine-leads';
+import { growth, pidsOf, startWorkers } from './fleet-world';
+import { end, option } from './tools';
+import { dropWorld } from './world';
+
+// Steps of outreach: leads that are due at once are texted by the sandbox, by one worker or two.
+
+const LEADS = Number(option('steps', '20000'));
+const NAME = 'bench_fleet_steps';
+
+export interface Steps {
+  workers: number;
+  steps: number;
+  spent: Spent;
+  /** What a step adds to the database. */
+  bytes: number;
+}
+
+/** Texts all leads, and measures from when all workers run. */
+export async function measureSteps(server: EmbeddedDatabase, workers: number): Promise<Steps> {
+  const world = await openDueLeads(server, NAME, LEADS);
+  const texted = await watchTexted(world);
+  try {
+    let measured = { steps: 0, spent: spentMeter({})() };
+    const bytes = await growth(world.url, async () => {
+      const own = await startWorkers(world.url, workers);
+      const first = await texted.until(1);
+      const spent = spentMeter(pidsOf([], own));
+      const last = await texted.until(LEADS);
+      measured = { steps: last.n - first.n, spent: spent() };
+      await end(own);
+    });
+    await checkTexted(world, LEADS);
+    return { workers, ...measured, bytes: bytes / LEADS };
+  } finally {
+    await texted.close();
+    await dropWorld(server, NAME);
+  }
+}

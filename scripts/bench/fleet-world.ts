@@ -1,0 +1,84 @@
+import type { ChildProcess } from 'node:child_process';
+import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import type { ServicePids } from './cpu';
+import { fillLists, fillOffer } from './decisions-world';
+import { addWebhook, TO_RECEIVER } from './deliveries';
+import { openSoakWorld, type SoakWorld } from './soak-world';
+import { option, ready, startService, startWorker } from './tools';
+import { query } from './world';
+
+// What the parts of the bench of the fleet have in common.
+
+/** Of each measurement. */
+export const SECONDS = Number(option('seconds', '2'));
+export const ROUNDS = Number(option('rounds', '3'));
+export const CLIENTS = option('clients', '16').split(',').map(Number);
+
+/** So many on each of the lists that are asked about each call. */
+const LISTED = 50_000;
+const REGISTERED_TIMEOUT_MS = 60_000;
+
+export interface FleetWorld extends SoakWorld {
+  /** The offer with a thousand buyers; the other one has a hundred. */
+  large_offer_id: string;
+}
+
+/** A company that has been at work for a hundred days, and has a webhook of every call. */
+export async function openFleetWorld(server: EmbeddedDatabase): Promise<FleetWorld> {
+  const soak = await openSoakWorld(server);
+  await fillLists(soak.world, LISTED);
+  const large_offer_id = await fillOffer(soak.world, 1_000);
+  await addWebhook(soak.world);
+  await query(soak.world.url, 'VACUUM ANALYZE');
+  await query(soak.world.url, 'CHECKPOINT');
+  return { ...soak, large_offer_id };
+}
+
+/** Starts a server whose processes answer requests and run no jobs. */
+export async function startApi(url: string, port: string, processes: number) {
+  const settings = { RUN_JOBS: 'false', WEB_CONCURRENCY: String(processes), ...TO_RECEIVER };
+  const service = startService(url, port, settings);
+  await ready(port);
+  return service;
+}
+
+/** Starts workers, and waits until all of them run. */
+export async function startWorkers(url: string, count: number): Promise<ChildProcess[]> {
+  const workers = Array.from({ length: count }, () => startWorker(url, TO_RECEIVER));
+  const pids = workers.map(({ pid }) => pid);
+  for (const deadline = Date.now() + REGISTERED_TIMEOUT_MS; Date.now() < deadline;) {
+    const [row] = await query(
+      url,
+      `SELECT count(*)::int AS n FROM processes WHERE kind = 'worker' AND pid = ANY($1)`,
+      [pids],
+    );
+    if (row!.n === count) return workers;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  throw new Error(`not all of ${count} workers have started`);
+}
+
+export const pidsOf = (api: readonly ChildProcess[], workers: readonly ChildProcess[] = []) =>
+  ({
+    api: api.map(({ pid }) => pid!),
+    workers: workers.map(({ pid }) => pid!),
+  }) satisfies ServicePids;
+
+/** By how many bytes the database grows while something is done, apart from what is reused. */
+export async function growth(url: string, work: () => Promise<unknown>): Promise<number> {
+  const size = async () => {
+    await query(url, 'VACUUM');
+    const [row] = await query(url, 'SELECT pg_database_size(current_database())::float8 AS n');
+    return Number(row!.n);
+  };
+  const before = await size();
+  await work();
+  return (await size()) - before;
+}
+
+/** Lines of a table of docs/performance.md. */
+export function table(head: readonly string[], rows: readonly (string | number)[][]): string {
+  const line = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`;
+  const rule = head.map((_, at) => (at === 0 ? '---' : '---:'));
+  return [head, rule, ...rows].map(line).join('\n');
+}

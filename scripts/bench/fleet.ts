@@ -1,0 +1,25 @@
+import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
+import { option } from './tools';
+
+// How much a machine serves: several API processes and workers (grid), what each operation costs
+// (costs), and what hardware a day's work takes by these costs, checked at three sizes of load
+// (model). Every rate stands beside the processor time of each part, which says what is full.
+
+const PARTS: Record<string, () => Promise<(server: EmbeddedDatabase) => Promise<unknown>>> = {
+  costs: async () => (await import('./fleet-costs.js')).benchCosts,
+  model: async () => (await import('./fleet-check.js')).benchModel,
+  grid: async () => (await import('./fleet-grid.js')).benchGrid,
+};
+
+/** Runs the parts that `--parts` names. */
+export async function benchFleet(server: EmbeddedDatabase): Promise<void> {
+  const wanted = option('parts', Object.keys(PARTS).join(',')).split(',');
+  const unknown = wanted.filter((part) => !(part in PARTS));
+  if (unknown.length > 0) throw new Error(`--parts ${unknown.join(',')}: there is no such part`);
+  for (const [part, open] of Object.entries(PARTS)) {
+    if (!wanted.includes(part)) continue;
+    process.stderr.write(`${part} ...\n`);
+    const run = await open();
+    await run(server);
+  }
+}

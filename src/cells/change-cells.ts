@@ -1,0 +1,138 @@
+import { Client } from 'pg';
+import { sqlOn, type Sql } from '../db/sql';
+import { StartError } from '../start-error';
+import { urlOfNode, withSettings } from './address';
+import { attachCell } from './attach';
+import { removeCompanies } from './copy-companies';
+import { dropCell, dropOnNode, type Cell } from './create-cell';
+import { CELL_STATES, type CellState } from './directory';
+import { endMoves } from './gate';
+import { takeLock } from './lock';
+import { moveJobs } from './move-jobs';
+import { listNodes, placeOf } from './nodes';
+import {
+  FORGET_CELL,
+  LIST_CELLS,
+  LIST_COMPANIES_OF,
+  LIST_MOVING_COMPANIES,
+  PLACE_COMPANY,
+  SAVE_CELL,
+} from './queries/directory';
+import { IS_DISTRIBUTED } from './queries/open';
+import { readSequences } from './sequences';
+
+/** A session at the coordinator of a distributed database, which is the only one to change cells. */
+export interface Changing {
+  coordinator: string;
+  client: Client;
+  sql: Sql;
+}
+
+/** Runs work that changes cells, after it has ended what a command left that died. */
+export async function changeCells<T>(
+  coordinator: string,
+  work: (changing: Changing) => Promise<T>,
+  { waits = false } = {},
+): Promise<T> {
+  const client = new Client(
+    withSettings(coordinator, { timezone: 'UTC', client_min_messages: 'warning' }),
+  );
+  await client.connect();
+  try {
+    const changing = { coordinator, client, sql: sqlOn(client) };
+    await requireDistributed(changing.sql);
+    await takeLock(client, { waits });
+    await repair(changing);
+    return await work(changing);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Throws where the database is not distributed, or not completely. */
+export async function requireDistributed(sql: Sql): Promise<void> {
+  const [found] = await sql(IS_DISTRIBUTED, {});
+  if (!found!.is_distributed)
+    throw new StartError('The database is not distributed: npx trunkline distribute');
+  const cells = await sql(LIST_CELLS, {});
+  if (!cells.some(({ state }) => state === CELL_STATES.open || state === CELL_STATES.moving))
+    throw new UnfinishedDistribution();
+}
+
+/** The cells are being filled, or were when a command died. */
+export class UnfinishedDistribution extends StartError {
+  constructor() {
+    super(
+      'The database is not distributed completely. Go on with it: npx trunkline distribute --apply',
+    );
+  }
+}
+
+/** Ends what a command has left that died: moves, new cells, companies between two cells. */
+async function repair(changing: Changing): Promise<void> {
+  const { client, sql, coordinator } = changing;
+  await endMoves(client);
+  for (const { id, name, state } of await sql(LIST_CELLS, {}))
+    if (state === CELL_STATES.moving) await settleCell(changing, { id, schema: name });
+  for (const { company_id, ...between } of await sql(LIST_MOVING_COMPANIES, {})) {
+    const { cell_id, left_cell } = between;
+    if (left_cell !== null) await removeFrom(changing, company_id, left_cell);
+    else await settleCell(changing, await cellOf(sql, cell_id));
+    await sql(PLACE_COMPANY, { company_id, cell_id, moves_to: null, left_cell: null });
+  }
+  for (const { id, name, state } of await sql(LIST_CELLS, {}))
+    if (state === CELL_STATES.filling) {
+      await dropCell(coordinator, name);
+      await sql(FORGET_CELL, { id });
+    } else await gatherJobs(changing, await cellOf(sql, id));
+}
+
+/** Deletes the rows of a company from a cell that it has left, and shows all rows there again. */
+export async function removeFrom(
+  changing: Changing,
+  company_id: string,
+  left_cell: number,
+): Promise<void> {
+  const cell = await cellOf(changing.sql, left_cell);
+  await removeCompanies(changing.coordinator, cell, [company_id]);
+  await settleCell(changing, cell);
+}
+
+/** The cell with a number, and where it is. */
+export async function cellOf(sql: Sql, id: number): Promise<Cell> {
+  const cell = (await sql(LIST_CELLS, {})).find((each) => each.id === id);
+  if (!cell) throw new StartError(`There is no cell ${id}.`);
+  return { id, schema: cell.name, node: await placeOf(sql, cell.name) };
+}
+
+/** Notes in which state a cell is, for all processes. */
+export const saveState = (
+  sql: Sql,
+  { id, schema, takes_companies = true }: Omit<Cell, 'node'> & { takes_companies?: boolean },
+  state: CellState,
+): Promise<unknown> => sql(SAVE_CELL, { id, name: schema, state, takes_companies });
+
+/** Makes a cell usable where its tables are: with its ids, its jobs, and nothing left elsewhere. */
+export async function settleCell(
+  { coordinator, sql }: Changing,
+  { id, schema }: Omit<Cell, 'node'>,
+): Promise<void> {
+  const node = await placeOf(sql, schema);
+  const nodes = await listNodes(sql);
+  const urls = nodes.map((each) => urlOfNode(coordinator, each));
+  const used = await readSequences(urls, schema);
+  await attachCell(urlOfNode(coordinator, node), { id, schema, node }, used);
+  await saveState(sql, { id, schema }, CELL_STATES.open);
+  await gatherJobs({ coordinator, sql }, { id, schema, node });
+  for (const other of nodes)
+    if (other.groupid !== node.groupid) await dropOnNode(coordinator, other, schema);
+}
+
+/** Moves the jobs of a cell's companies to its node, from wherever they are. */
+async function gatherJobs(
+  { coordinator, sql }: Pick<Changing, 'coordinator' | 'sql'>,
+  { id, ...cell }: Cell,
+): Promise<void> {
+  const companies = (await sql(LIST_COMPANIES_OF, { cell_id: id })).map((row) => row.company_id);
+  await moveJobs(coordinator, { nodes: await listNodes(sql), ...cell }, companies);
+}

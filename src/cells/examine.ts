@@ -1,0 +1,57 @@
+import { HostsClient } from '../db/hosts-client';
+import { sqlOn, type Sql } from '../db/sql';
+import { urlOfNode } from './address';
+import { CELL_STATES } from './directory';
+import { onNode } from './on-node';
+import { IS_DISTRIBUTED, LIST_PLACES } from './queries/open';
+import { IS_LOCKED } from './queries/lock';
+
+/** What is wrong with the cells of a distributed database. */
+export interface ExaminedCells {
+  /** How many there are; 0 where the database is not distributed. */
+  cells: number;
+  /** What is wrong, each as a sentence. */
+  faults: string[];
+}
+
+/** Looks for cells that cannot be used, and runs `look` in each of the others. */
+export async function examineCells(
+  coordinator: string,
+  look: (sql: Sql) => Promise<void>,
+): Promise<ExaminedCells> {
+  const client = new HostsClient({ connectionString: coordinator });
+  await client.connect();
+  try {
+    const sql = sqlOn(client);
+    const [found] = await sql(IS_DISTRIBUTED, {});
+    if (!found!.is_distributed) return { cells: 0, faults: [] };
+    const places = await sql(LIST_PLACES, {});
+    const [lock] = await sql(IS_LOCKED, {});
+    const faults = [];
+    for (const { id, schema, state, host, port, groupid } of places) {
+      if (!lock!.is_locked) faults.push(...faultOfState(id, state));
+      if (host === null || port === null || groupid === null) {
+        faults.push(`Cell ${id} has no tables.`);
+        continue;
+      }
+      await onNode(urlOfNode(coordinator, { groupid, host, port }), schema, (node) =>
+        look(sqlOn(node)),
+      ).catch((error: Error) => faults.push(`Cell ${id} on ${host}:${port}: ${error.message}`));
+    }
+    return { cells: places.length, faults };
+  } finally {
+    await client.end();
+  }
+}
+
+/** Nobody changes the cells now: what is between two states was left by a command that died. */
+function faultOfState(id: number, state: string): string[] {
+  if (state === CELL_STATES.filling || state === CELL_STATES.filled)
+    return [
+      `Cell ${id} is not complete: go on with npx trunkline distribute --apply, or undo it with ` +
+        '--cancel. If others are in use, any change of cells removes it.',
+    ];
+  if (state === CELL_STATES.moving)
+    return [`Cell ${id} was being moved when the command ended: a start of a server settles it.`];
+  return [];
+}

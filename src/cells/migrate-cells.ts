@@ -1,0 +1,90 @@
+import type { Client } from 'pg';
+import { HostsClient } from '../db/hosts-client';
+import { migrate, pendingMigrations, type RunScript } from '../db/migrate';
+import { splitStatements } from '../db/split-statements';
+import { sqlOn } from '../db/sql';
+import { urlOfNode } from './address';
+import { detachCell } from './attach';
+import { changeCells, saveState, settleCell, type Changing } from './change-cells';
+import { urlOfSchema, type Cell } from './create-cell';
+import { CELL_STATES } from './directory';
+import { CellsAreChanging } from './lock';
+import { placeOf } from './nodes';
+import { LIST_CELLS } from './queries/directory';
+import { IS_DISTRIBUTED } from './queries/open';
+
+/**
+ * Brings the cells of a distributed database up to this version, one after the other. Requests for
+ * the cell that is being changed are answered 503. Also ends what a command has left that died.
+ * Does nothing in any other database.
+ */
+export async function migrateCells(coordinator: string): Promise<void> {
+  if (!(await isDistributed(coordinator))) return;
+  if ((await outdated(coordinator)).length === 0) {
+    const cells = await listCells(coordinator);
+    if (cells.some(({ state }) => state === CELL_STATES.moving))
+      await repairUnlessInWork(coordinator);
+    return;
+  }
+  await changeCells(
+    coordinator,
+    async (changing) => {
+      for (const cell of await outdated(coordinator)) await migrateCell(changing, cell);
+    },
+    { waits: true },
+  );
+}
+
+/** A command that moves a cell now goes on. */
+const repairUnlessInWork = (coordinator: string): Promise<void> =>
+  changeCells(coordinator, async () => {}).catch((error: unknown) => {
+    if (!(error instanceof CellsAreChanging)) throw error;
+  });
+
+const listCells = (coordinator: string) =>
+  onClient(coordinator, (client) => sqlOn(client)(LIST_CELLS, {}));
+
+async function migrateCell(changing: Changing, cell: Omit<Cell, 'node'>): Promise<void> {
+  const { coordinator, sql } = changing;
+  const { schema } = cell;
+  const node = await placeOf(sql, schema);
+  await saveState(sql, cell, CELL_STATES.moving);
+  await detachCell(urlOfNode(coordinator, node), schema);
+  await migrate(urlOfSchema(coordinator, schema), undefined, oneByOne);
+  await settleCell(changing, cell);
+}
+
+/** Citus takes a change of tables alone, not among others in one query. */
+const oneByOne: RunScript = async (client, script) => {
+  await client.query('BEGIN');
+  for (const statement of splitStatements(script)) await client.query(statement);
+  await client.query('COMMIT');
+};
+
+/** The cells in use that lack a migration or have other functions. */
+async function outdated(coordinator: string): Promise<Omit<Cell, 'node'>[]> {
+  const cells = await listCells(coordinator);
+  const found: Omit<Cell, 'node'>[] = [];
+  for (const { id, name: schema, state } of cells) {
+    if (state !== CELL_STATES.open && state !== CELL_STATES.moving) continue;
+    const pending = await onClient(urlOfSchema(coordinator, schema), pendingMigrations);
+    if (pending.length > 0) found.push({ id, schema });
+  }
+  return found;
+}
+
+const isDistributed = (coordinator: string): Promise<boolean> =>
+  onClient(coordinator, async (client) => {
+    const [found] = await sqlOn(client)(IS_DISTRIBUTED, {});
+    return found!.is_distributed!;
+  });
+
+async function onClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new HostsClient({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,66 @@
+import { sqlOn } from '../db/sql';
+import { TIMING } from '../jobs/queue';
+import { urlOfNode, type Node } from './address';
+import { onNode } from './on-node';
+import { ADD_JOBS, DELETE_JOBS, HAS_JOBS, LIST_JOBS, RESTART_JOBS } from './queries/move-jobs';
+
+// Jobs are in the queue of the node on which their company is, because they are added in the
+// transaction of what they are about.
+
+/** The queue that jobs are in, and the cell that their companies are in. */
+interface Way {
+  from: Node;
+  node: Node;
+  schema: string;
+}
+
+/**
+ * Copies the jobs of companies to the queue of their node. Returns the ids of those that are in
+ * another node's.
+ */
+export async function copyJobs(
+  coordinator: string,
+  { from, node, schema }: Way,
+  companies: readonly string[],
+): Promise<string[]> {
+  if (from.groupid === node.groupid) return [];
+  const jobs = await onNode(urlOfNode(coordinator, from), schema, async (client) => {
+    const [queue] = await sqlOn(client)(HAS_JOBS, {});
+    return queue!.has_jobs ? sqlOn(client)(LIST_JOBS, { companies: [...companies] }) : [];
+  });
+  if (jobs.length > 0) {
+    const added = JSON.stringify(jobs.map(({ job }) => job));
+    await onNode(urlOfNode(coordinator, node), schema, (client) =>
+      sqlOn(client)(ADD_JOBS, { jobs: added, seconds: TIMING.expire_seconds }),
+    );
+  }
+  return jobs.map(({ id }) => id);
+}
+
+/**
+ * Moves the jobs of companies from the queues of other nodes to that of their node. A job that runs
+ * now is run once more: it may have ended on what had already been copied.
+ */
+export async function moveJobs(
+  coordinator: string,
+  { nodes, ...cell }: { nodes: readonly Node[]; node: Node; schema: string },
+  companies: readonly string[],
+): Promise<void> {
+  for (const from of nodes) {
+    const ids = await copyJobs(coordinator, { from, ...cell }, companies);
+    if (ids.length > 0)
+      await onNode(urlOfNode(coordinator, from), cell.schema, (client) =>
+        sqlOn(client)(DELETE_JOBS, { ids }),
+      );
+  }
+}
+
+/** Takes the jobs of a company away from the runs that have them, on its node. */
+export const restartJobs = (
+  coordinator: string,
+  { node, schema }: { node: Node; schema: string },
+  company_id: string,
+): Promise<unknown> =>
+  onNode(urlOfNode(coordinator, node), schema, (client) =>
+    sqlOn(client)(RESTART_JOBS, { company_id, seconds: TIMING.expire_seconds }),
+  );

@@ -1,0 +1,46 @@
+import { sql, statement } from '../../db/sql';
+
+// Run on the node that has a cell.
+
+/** The sequences that a cell needs: those of its tables, and those that belong to no column. */
+export const LIST_SEQUENCES = statement(
+  'cells.list_sequences',
+  sql`
+    SELECT x.name
+    FROM (
+      SELECT substring(
+        pg_get_expr(d.adbin, d.adrelid) FROM 'nextval[(]''(?:[^.'']+[.])?([^.'']+)'''
+      ) AS name
+      FROM pg_attrdef d
+      JOIN pg_class c ON c.oid = d.adrelid
+      JOIN pg_namespace s ON s.oid = c.relnamespace
+      WHERE s.nspname = {schema}
+      UNION
+      VALUES ('token_value_ids'), ('suppression_file_positions')
+    ) x
+    WHERE x.name IS NOT NULL
+    ORDER BY x.name
+  `,
+  { prepared: false },
+);
+
+/** The sequences of a schema of which something was taken. */
+export const LIST_USED_SEQUENCES = statement(
+  'cells.list_used_sequences',
+  sql`
+    SELECT sequencename::text AS name, last_value::text AS last_value
+    FROM pg_sequences
+    WHERE schemaname = {schema} AND last_value IS NOT NULL
+  `,
+  { prepared: false },
+);
+
+/** Continues a sequence after a value, unless it is further already. */
+export const SET_SEQUENCE = statement(
+  'cells.set_sequence',
+  sql`
+    SELECT setval({sequence}::text::regclass, {value}::bigint)
+    WHERE coalesce(pg_sequence_last_value({sequence}::text::regclass), 0) < {value}::bigint
+  `,
+  { prepared: false },
+);

@@ -1,0 +1,41 @@
+/**
+ * What must not be cut at a semicolon: comments, strings, quoted names, and bodies of functions in
+ * dollar quotes. Bodies of functions in the form BEGIN ATOMIC … END are not known here.
+ */
+const PARTS = new RegExp(
+  [
+    String.raw`--[^\n]*`,
+    String.raw`\/\*[\s\S]*?\*\/`,
+    String.raw`\b[eE]'(?:[^'\\]|\\[\s\S]|'')*'`,
+    String.raw`'(?:[^']|'')*'`,
+    String.raw`"(?:[^"]|"")*"`,
+    String.raw`\$([A-Za-z_]\w*)?\$[\s\S]*?\$\1\$`,
+    String.raw`[^;]`,
+  ].join('|'),
+  'y',
+);
+
+/** The statements of a script, each without the semicolon at its end. */
+export function splitStatements(script: string): string[] {
+  const statements: string[] = [];
+  let own = '';
+  let has_sql = false;
+  const end = () => {
+    if (has_sql) statements.push(own.trim());
+    own = '';
+    has_sql = false;
+  };
+  PARTS.lastIndex = 0;
+  for (let at = 0; at < script.length; at = PARTS.lastIndex) {
+    const [part] = PARTS.exec(script) ?? [];
+    if (part === undefined) {
+      end();
+      PARTS.lastIndex = at + 1;
+      continue;
+    }
+    own += part;
+    if (part.trim() && !part.startsWith('--') && !part.startsWith('/*')) has_sql = true;
+  }
+  end();
+  return statements;
+}

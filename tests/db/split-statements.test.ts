@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { splitStatements } from '../../src/db/split-statements';
+import { PRISMA_FOLDER } from '../../src/db/migrate';
+
+test('a script is cut at the semicolons between its statements, and nowhere else', () => {
+  const script = `
+    -- a comment; with a semicolon
+    CREATE TABLE "a;b" (c text DEFAULT 'it''s; this', d text DEFAULT E'\\';');
+    /* ; */
+    CREATE FUNCTION f() RETURNS int LANGUAGE sql AS $$ SELECT 1; SELECT 2; $$;
+    DO $do$ BEGIN PERFORM $$;$$; END $do$;;
+    SELECT 1`;
+  expect(splitStatements(script).map((each) => each.replace(/\s+/g, ' '))).toEqual([
+    `-- a comment; with a semicolon CREATE TABLE "a;b" (c text DEFAULT 'it''s; this', d text DEFAULT E'\\';')`,
+    '/* ; */ CREATE FUNCTION f() RETURNS int LANGUAGE sql AS $$ SELECT 1; SELECT 2; $$',
+    'DO $do$ BEGIN PERFORM $$;$$; END $do$',
+    'SELECT 1',
+  ]);
+});
+
+test('every function of functions.sql is a statement', () => {
+  const script = readFileSync(join(PRISMA_FOLDER, 'functions.sql'), 'utf8');
+  const made = [...script.matchAll(/^CREATE (OR REPLACE )?FUNCTION/gm)];
+  const statements = splitStatements(script);
+  expect(statements.filter((each) => /CREATE (OR REPLACE )?FUNCTION/.test(each)).length).toBe(
+    made.length,
+  );
+});

@@ -1,0 +1,23 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+const load = createRequire(__filename);
+
+/** Suites of other folders that say what is guaranteed, for other ways to run the service. */
+export const GUARANTEES = {
+  foundation: ['buyers/buyers', 'buyers/buyer-groups', 'http/idempotency'],
+  suppression: ['suppression/lists', 'suppression/files'],
+  leads: ['leads/leads', 'leads/contacts'],
+  calls: ['calls/calls', 'calls/reports'],
+  people: ['people/users', 'people/access-control-lists'],
+} as const;
+export type Guarantee = keyof typeof GUARANTEES;
+
+/** Runs suites of other folders; `prepare` runs before their hooks. */
+export function runSuites(suites: readonly string[], prepare: () => void): void {
+  for (const suite of suites)
+    describe(suite, () => {
+      beforeAll(prepare);
+      load(join(__dirname, '..', `${suite}.test.ts`));
+    });
+}
