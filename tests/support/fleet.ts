@@ -1,6 +1,7 @@
 import { createServer, request, type Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Deps } from '../../src/deps';
+import { secondsForDatabase } from './patience';
 import { startServer, startWorker, type Running } from './process';
 import { PEPPER_OF_TESTS, TWILIO_TOKEN, type Company } from './world';
 
@@ -21,6 +22,7 @@ const environmentOf = ({ url, storage_dir, data_dir, environment }: FleetOptions
   LOG_LEVEL: 'silent',
   RUN_JOBS: 'false',
   DEMO: 'false',
+  DATABASE_TIMEOUT_SECONDS: secondsForDatabase(),
   ...environment,
   DATABASE_URL: url,
   DATA_DIR: data_dir,

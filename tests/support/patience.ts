@@ -15,6 +15,10 @@ export function patient(ms: number): number {
   return Math.ceil(ms * Math.min(MAX_FACTOR, 3 * Math.max(1, waiting)));
 }
 
+/** The DATABASE_TIMEOUT_SECONDS of what is tested: thirty, and more on a busy machine. */
+export const secondsForDatabase = (): string =>
+  String(Math.min(100, Math.ceil(patient(10_000) / 1000)));
+
 /** Milliseconds that a processor works on something: other programs hardly change them. */
 export function cpuMs(work: () => unknown): number {
   const before = process.cpuUsage();

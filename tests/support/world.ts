@@ -17,7 +17,7 @@ import { issueCredentials, type NewCredentials } from '../../src/people/issue-cr
 import { checkAnswer } from './worker/contract-check';
 import { validate } from './worker/validator';
 import { openFleet } from './fleet';
-import { patient } from './patience';
+import { secondsForDatabase } from './patience';
 import { rawSql, worldDatabase } from './world-database';
 
 export { freshDatabase, reachDatabases } from './world-database';
@@ -85,7 +85,7 @@ const testEnvironment = (environment: Record<string, string> = {}): Record<strin
   DATA_DIR: mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'data-')),
   KEY_PEPPER: PEPPER_OF_TESTS,
   LOG_LEVEL: 'silent',
-  DATABASE_TIMEOUT_SECONDS: String(Math.min(100, Math.ceil(patient(10)))),
+  DATABASE_TIMEOUT_SECONDS: secondsForDatabase(),
   TWILIO_AUTH_TOKEN: TWILIO_TOKEN,
   ...environment,
 });
