@@ -1,6 +1,6 @@
 import request from 'supertest';
 import { contract, type Operation } from '../../src/contract';
-import { longestHold, maxHoldMs } from '../support/event-loop';
+import { expectNoHold } from '../support/event-loop';
 import { createFixture, type Fixture } from '../support/example';
 import { repetitions } from '../support/repetitions';
 import { worstRequests, type Shape } from '../support/worst-requests';
@@ -13,11 +13,9 @@ jest.setTimeout(900_000);
 
 let world: World;
 let fixture: Fixture;
-let limit_ms: number;
 beforeAll(async () => {
   world = await createWorld();
   fixture = await createFixture(world);
-  limit_ms = maxHoldMs();
 });
 afterAll(() => world.close());
 
@@ -41,16 +39,6 @@ const send = (operation: Operation, { body, query }: Shape) => {
   return fixture.send(operation, { ...own, ...json, body }, raw);
 };
 
-/** What of a hold comes again each time: the collection of garbage of the tests does not. */
-async function steadyHold(work: () => Promise<unknown>): Promise<number> {
-  let least = Infinity;
-  for (let attempt = 0; attempt < 8 && least > limit_ms; attempt++) {
-    if (attempt > 0) limit_ms = Math.max(limit_ms, maxHoldMs());
-    least = Math.min(least, await longestHold(work));
-  }
-  return least;
-}
-
 const sampled = contract.operations.filter((_, n) => n % repetitions(9, 1) === 0);
 
 test.each(sampled.map((operation) => [operation.id, operation] as const))(
@@ -61,18 +49,14 @@ test.each(sampled.map((operation) => [operation.id, operation] as const))(
     await send(operation, { name: 'small', ...(operation.body && { body: '{"nonsense":1}' }) });
     for (const shape of worstRequests(operation, fixture.body(operation))) {
       let status = 0;
-      const hold = await steadyHold(async () => {
+      await expectNoHold(async () => {
         ({ status } = await send(operation, shape));
-      });
+      }, shape.name);
       expect([shape.name, status, status < 500 || status === 503]).toEqual([
         shape.name,
         status,
         true,
       ]);
-      expect({ shape: shape.name, hold: Math.max(hold, limit_ms) }).toEqual({
-        shape: shape.name,
-        hold: limit_ms,
-      });
     }
   },
 );

@@ -1,7 +1,7 @@
 import { cpuMs } from './patience';
 
 /** How long no request may hold the event loop, on a machine as fast as the one of REFERENCE_MS. */
-export const MAX_HOLD_MS = 100;
+const MAX_HOLD_MS = 100;
 
 /** What the work of `calibrate` takes there. */
 const REFERENCE_MS = 60;
@@ -18,7 +18,7 @@ function calibrate(): number {
 }
 
 /** The limit for this machine now: more on one that is slower, never less. */
-export function maxHoldMs(): number {
+function maxHoldMs(): number {
   const [, median = 0] = [calibrate(), calibrate(), calibrate()].toSorted((a, b) => a - b);
   return MAX_HOLD_MS * Math.max(1, median / REFERENCE_MS);
 }
@@ -27,7 +27,7 @@ export function maxHoldMs(): number {
  * The longest time for which the event loop did nothing else while `work` ran, in milliseconds that
  * this process computed: what other programs take of the processor is not counted.
  */
-export async function longestHold(work: () => Promise<unknown>): Promise<number> {
+async function longestHold(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let [wall, cpu] = [performance.now(), process.cpuUsage()];
   const tick = () => {
@@ -45,4 +45,21 @@ export async function longestHold(work: () => Promise<unknown>): Promise<number>
   }
   tick();
   return longest;
+}
+
+/** Measured once a test file, and again when something seems to take longer. */
+let limit_ms = 0;
+
+/**
+ * Fails when `work` holds the event loop for longer than the limit, eight times in a row. What comes
+ * again each time is of the work, unlike the garbage of the tests.
+ */
+export async function expectNoHold(work: () => Promise<unknown>, name = 'work'): Promise<void> {
+  limit_ms ||= maxHoldMs();
+  let least = Infinity;
+  for (let attempt = 0; attempt < 8 && least > limit_ms; attempt++) {
+    if (attempt > 0) limit_ms = Math.max(limit_ms, maxHoldMs());
+    least = Math.min(least, await longestHold(work));
+  }
+  expect({ name, hold: Math.max(least, limit_ms) }).toEqual({ name, hold: limit_ms });
 }
