@@ -37,6 +37,9 @@ export function bodyReader({ max_body_bytes }: { max_body_bytes: number }): Body
     const limit = bodyLimit(is_known, max_body_bytes);
     // The library would read all of it before it refuses it.
     if (Number(length ?? 0) > limit) throw bodyTooLarge(limit);
+    // The parsers take such a request for one without a body, and it would be run.
+    if (!req.socket.readable)
+      throw new HttpProblem('malformed_body', 'The connection ended before the body was read.');
     const is_form = Boolean(req.is(FORM));
     const charset = is_form ? charsetOf(req) : 'utf-8';
     for (const parser of is_known ? of_known : of_unknown) await run(parser, req, res);
