@@ -30,8 +30,8 @@ type Processes = keyof typeof PORTS;
 const PROCESSES = [1, 2, 4] as const satisfies Processes[];
 const WORKERS = [1, 2];
 const WARM_SECONDS = 0.5;
-/** Every process of a server must have compiled what is hot. */
-const FIRST_WARM_SECONDS = 6;
+/** For each process of a server: it must have compiled what is hot. */
+const FIRST_WARM_SECONDS = 8;
 const CORES = cpus().length;
 
 interface Done {
@@ -119,7 +119,8 @@ async function measureWork(
   { work, clients }: { work: Work; clients: number },
 ): Promise<Row[][]> {
   const turns = servers.map(() => [] as Row[]);
-  for (const server of servers) await work.run(server, clients, FIRST_WARM_SECONDS);
+  for (const server of servers)
+    await work.run(server, clients, FIRST_WARM_SECONDS * server.processes);
   for (let turn = 0; turn < ROUNDS; turn++)
     for (const [n, server] of servers.entries()) {
       await quiet(world);
