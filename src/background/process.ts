@@ -3,6 +3,7 @@ import type { Deps } from '../deps';
 import { StartError } from '../start-error';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+type Signal = (typeof SIGNALS)[number];
 /** One Ctrl-C under npm arrives twice within this time. */
 const ECHO_MS = 1_000;
 /** A process ends within ten seconds of the first signal. */
@@ -10,10 +11,14 @@ const STOP_TIMEOUT_MS = 9_500;
 const FLUSH_MS = 500;
 
 /**
- * Runs `stop` when a signal, an unhandled error, or a call of the returned function ends the
- * process; the log is flushed before the process exits.
+ * Runs `stop` when one of the signals, an unhandled error, or a call of the returned function ends
+ * the process; the log is flushed before the process exits.
  */
-export function onStop({ log }: Pick<Deps, 'log'>, stop: () => Promise<void>): () => void {
+export function onStop(
+  { log }: Pick<Deps, 'log'>,
+  stop: () => Promise<void>,
+  signals: readonly Signal[] = SIGNALS,
+): () => void {
   const flush = setInterval(() => log.flush(), FLUSH_MS);
   const { close } = closeWithGrace(
     { delay: STOP_TIMEOUT_MS, logger: undefined, skip: [...SIGNALS] },
@@ -29,7 +34,7 @@ export function onStop({ log }: Pick<Deps, 'log'>, stop: () => Promise<void>): (
     if (!closing) close();
     closing = true;
   };
-  for (const signal of SIGNALS) onSignal(signal, closeOnce);
+  for (const signal of signals) onSignal(signal, closeOnce);
   return closeOnce;
 }
 
@@ -37,7 +42,7 @@ export function onStop({ log }: Pick<Deps, 'log'>, stop: () => Promise<void>): (
  * Ctrl-C under npm arrives twice: from the terminal and from npm. Only a signal that comes later
  * counts as a second one, and ends the process at once.
  */
-function onSignal(signal: (typeof SIGNALS)[number], close: () => void): void {
+function onSignal(signal: Signal, close: () => void): void {
   let first = 0;
   process.on(signal, () => {
     if (first === 0) close();

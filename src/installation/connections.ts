@@ -16,9 +16,12 @@ const LISTENING = 2;
 /** Operator's commands, and what PostgreSQL keeps for its superuser. */
 const OTHERS = 40;
 
-/** The processes of a server: beside those that answer requests, its first, and that of the jobs. */
+/**
+ * The processes of a server: beside those that answer requests, its first, that of the jobs, and one
+ * that is being replaced.
+ */
 const processesOf = ({ web_concurrency }: Settings) =>
-  web_concurrency > 1 ? web_concurrency + 2 : 1;
+  web_concurrency > 1 ? web_concurrency + 3 : 1;
 
 const neededBy = (settings: Settings): number =>
   processesOf(settings) * (connectionsOf(settings.pool_size) + LISTENING) + OTHERS;

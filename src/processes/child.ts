@@ -15,6 +15,8 @@ import type { Start, ToChild, ToPrimary } from './messages';
 
 interface Running {
   measure: () => Promise<Measured>;
+  /** Lets its clients leave for other processes; `stop` comes after it. */
+  retire?(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -22,6 +24,7 @@ const sums = new Map<number, (page: string) => void>();
 let asked = 0;
 /** Ends the process; until it does its work, there is nothing to complete. */
 let end: () => void = () => process.exit();
+let retire: () => void = () => end();
 
 const send = (message: ToPrimary) => void process.send!(message);
 
@@ -34,14 +37,19 @@ function sum(): Promise<string> {
 
 async function web(deps: Deps): Promise<Running> {
   const metrics = createMetrics(deps.database.pool, { token: deps.config.metrics_token, sum });
-  const { server, closeConnections, stop } = httpServer(deps, metrics);
+  const { server, closeConnections, ...http } = httpServer(deps, metrics);
   await listen(server, deps.config);
   return {
     measure: metrics.measured,
+    retire: async () => {
+      // Streams go on at another process.
+      deps.live.close();
+      await http.retire();
+    },
     stop: async () => {
       closeConnections();
       deps.live.close();
-      await stop();
+      await http.stop();
     },
   };
 }
@@ -55,11 +63,14 @@ async function jobs(deps: Deps): Promise<Running> {
 async function run({ role, database_url, pepper }: Start): Promise<void> {
   const in_background = role === 'jobs';
   const deps = await openDeps({ config: loadConfig(), database_url, pepper, in_background });
-  const { measure, stop } = await (role === 'web' ? web : jobs)(deps);
-  end = onStop(deps, async () => {
-    await stop();
+  const running = await (role === 'web' ? web : jobs)(deps);
+  const { measure } = running;
+  const stop = async () => {
+    await running.stop();
     await closeDeps(deps);
-  });
+  };
+  end = onStop(deps, stop, ['SIGINT', 'SIGTERM']);
+  retire = () => void Promise.resolve(running.retire?.()).finally(end);
   process.on('message', (message: ToChild) => {
     if (message.kind === 'measure')
       void measure().then((measured) => send({ kind: 'measured', id: message.id, measured }));
@@ -71,7 +82,10 @@ async function run({ role, database_url, pepper }: Start): Promise<void> {
   send({ kind: 'ready' });
 }
 
+// It means the server alone, which replaces its processes then.
+process.on('SIGHUP', () => undefined);
 process.on('message', (message: ToChild) => {
   if (message.kind === 'start') run(message.start).catch(exitWith);
   if (message.kind === 'stop') end();
+  if (message.kind === 'retire') retire();
 });

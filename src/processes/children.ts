@@ -7,6 +7,8 @@ import type { Role, Start, ToChild, ToPrimary } from './messages';
 
 /** A child that has not ended by itself after this time is killed; its own limit is shorter. */
 const STOP_TIMEOUT_MS = 8_500;
+/** How long a process is waited for that another has replaced: it has connections of its own. */
+const RETIRE_TIMEOUT_MS = 15_000;
 /** A process that keeps dying is started again after pauses from this length */
 const MIN_PAUSE_MS = 100;
 /** to this one. */
@@ -25,11 +27,14 @@ interface ChildrenOptions {
 interface Place {
   role: Role;
   pause_ms: number;
+  child: Worker | undefined;
 }
 
 /** The processes that a server has started, each started again when it dies. */
 export class Children {
   private stopping = false;
+  private readonly places: Place[] = [];
+  private restarting = Promise.resolve();
   private readonly measured = new Map<Worker, Measured>();
   /** What was counted by processes that have died: a sum never goes back. */
   private ended: Promise<Measured> = Promise.resolve([]);
@@ -41,7 +46,37 @@ export class Children {
 
   /** Starts a process, and resolves when it does its work. */
   async add(role: Role): Promise<void> {
-    const place = { role, pause_ms: MIN_PAUSE_MS };
+    const place: Place = { role, pause_ms: MIN_PAUSE_MS, child: undefined };
+    this.watch(place, await this.startReady(place));
+    this.places.push(place);
+  }
+
+  /**
+   * Replaces the processes one after the other, with the build that is on the disk now: each goes
+   * on until the next does its work. Where one cannot start, those of before stay.
+   */
+  restart(): Promise<void> {
+    const { log } = this.options;
+    this.restarting = this.restarting
+      .then(() => this.restartOnce())
+      .then(
+        () => log.info('all processes were replaced'),
+        (err: unknown) => log.error({ err }, 'a process cannot be replaced; those of before stay'),
+      );
+    return this.restarting;
+  }
+
+  private async restartOnce(): Promise<void> {
+    for (const place of this.places) {
+      if (this.stopping) return;
+      const next = await this.startReady(place);
+      const { child } = place;
+      this.watch(place, next);
+      if (child) await retired(child);
+    }
+  }
+
+  private async startReady(place: Place): Promise<Worker> {
     const child = this.start(place);
     await new Promise<void>((done, fail) => {
       child.on('message', ({ kind }: ToPrimary) => kind === 'ready' && done());
@@ -50,7 +85,7 @@ export class Children {
         fail(new StartError('A process of the server could not start; see above.')),
       );
     });
-    this.watch(place, child);
+    return child;
   }
 
   /** Lets all of them complete what they do, and resolves when they have ended. */
@@ -75,19 +110,20 @@ export class Children {
     return child;
   }
 
-  /** Starts the process again when it has died. */
+  /** Starts the process again when it has died, unless another has taken its place. */
   private watch(place: Place, child: Worker): void {
     const { log } = this.options;
+    place.child = child;
     const started = performance.now();
     child.once('exit', (code, signal) => {
       this.keepCounts(child);
-      if (this.stopping) return;
+      if (this.stopping || place.child !== child) return;
       if (performance.now() - started > STEADY_MS) place.pause_ms = MIN_PAUSE_MS;
       const { role, pause_ms } = place;
       log.error({ role, code, signal, pause_ms }, 'a process has ended and is started again');
       place.pause_ms = Math.min(2 * pause_ms, MAX_PAUSE_MS);
       setTimeout(() => {
-        if (!this.stopping) this.watch(place, this.start(place));
+        if (!this.stopping && place.child === child) this.watch(place, this.start(place));
       }, pause_ms);
     });
   }
@@ -121,6 +157,19 @@ const workers = (): Worker[] => Object.values(cluster.workers ?? {}).flatMap((ea
 /** A process that is just dying is no longer reached. */
 function send(child: Worker, message: ToChild): void {
   if (child.isConnected()) child.send(message, () => undefined);
+}
+
+/** Lets a process leave. One with a long request does so while the next are replaced. */
+function retired(child: Worker): Promise<void> {
+  return new Promise((done) => {
+    if (child.isDead()) return done();
+    const timeout = setTimeout(done, RETIRE_TIMEOUT_MS);
+    child.once('exit', () => {
+      clearTimeout(timeout);
+      done();
+    });
+    send(child, { kind: 'retire' });
+  });
 }
 
 /** Asks a process for what it has measured, and waits for its answer or its end. */

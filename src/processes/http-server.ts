@@ -8,7 +8,9 @@ import type { Metrics } from '../http/metrics';
 const HOUR_MS = 3_600_000;
 /** How long clients are asked to leave (Connection: close) before the listener closes. */
 const CLOSE_NOTICE_MS = 250;
-/** How long requests that are running may take after that. */
+/** The same where another process has taken its place: clients in use send a request by then. */
+const RETIRE_NOTICE_MS = 5_000;
+/** How long requests that are running may take after the notice of a stop. */
 const STOP_TIMEOUT_MS = 7_000;
 
 export interface HttpServer {
@@ -17,6 +19,8 @@ export interface HttpServer {
   closeConnections(): void;
   /** Completes the requests that are running, then closes the listener. */
   stop(): Promise<void>;
+  /** The same without haste, for a process whose place another has taken. */
+  retire(): Promise<void>;
 }
 
 /** Makes the HTTP server of this process. */
@@ -37,16 +41,26 @@ export function httpServer(deps: Deps, metrics?: Metrics): HttpServer {
   return {
     server,
     closeConnections: () => void (closing = true),
-    stop: () => stop(server),
+    stop: async () => {
+      // A client that has stopped reading must not keep the database running.
+      const timeout = setTimeout(
+        () => server.closeAllConnections(),
+        CLOSE_NOTICE_MS + STOP_TIMEOUT_MS,
+      );
+      await close(server, CLOSE_NOTICE_MS);
+      clearTimeout(timeout);
+    },
+    retire: async () => {
+      closing = true;
+      await close(server, RETIRE_NOTICE_MS);
+    },
   };
 }
 
-async function stop(server: Server): Promise<void> {
-  await new Promise((done) => setTimeout(done, CLOSE_NOTICE_MS));
+/** Closes the listener after a notice, and each connection once it is idle. */
+async function close(server: Server, notice_ms: number): Promise<void> {
+  await new Promise((done) => setTimeout(done, notice_ms));
   const idle = setInterval(() => server.closeIdleConnections(), 50);
-  // A client that has stopped reading must not keep the database running.
-  const timeout = setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS);
   await new Promise((done) => server.close(done));
-  clearTimeout(timeout);
   clearInterval(idle);
 }

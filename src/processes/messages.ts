@@ -15,6 +15,8 @@ export interface Start {
 export type ToChild =
   | { kind: 'start'; start: Start }
   | { kind: 'stop' }
+  /** Another process has taken its place: it ends once its clients have left. */
+  | { kind: 'retire' }
   | { kind: 'measure'; id: number }
   | { kind: 'sum'; id: number; page: string };
 

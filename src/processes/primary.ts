@@ -22,10 +22,16 @@ export async function serveInProcesses(config: Config, installation: Installatio
   const first_start = await prepareCompanies(deps);
   if (config.run_jobs) await children.add('jobs');
   const stopDeleting = deleteExpiredHourly(deps);
-  onStop(deps, async () => {
+  const stop = async () => {
     stopDeleting();
     await children.stop();
     await installation.close();
-  });
+  };
+  // A terminal that is closed sends SIGHUP as well.
+  if (process.stdin.isTTY) onStop(deps, stop);
+  else {
+    onStop(deps, stop, ['SIGINT', 'SIGTERM']);
+    process.on('SIGHUP', () => void children.restart());
+  }
   process.stdout.write(banner(config, installation, first_start));
 }

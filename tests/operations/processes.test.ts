@@ -117,6 +117,32 @@ test('jobs are run: also those that were added while their process was dead', as
   }, 100);
 });
 
+test('SIGHUP replaces all processes, and no request fails', async () => {
+  const before = processes();
+  const statuses: (number | string)[] = [];
+  let done = false;
+  const ask = async (headers: Record<string, string>) => {
+    while (!done)
+      statuses.push(
+        await send('/api/v1/buyers?per_page=1', { headers }).then(
+          (res) => res.text().then(() => res.status),
+          String,
+        ),
+      );
+  };
+  const asking = [ask({}), ask({ Connection: 'keep-alive' }), ask({ Connection: 'keep-alive' })];
+  server.child.kill('SIGHUP');
+  // A child must not take it for a stop.
+  for (const pid of before) process.kill(pid, 'SIGHUP');
+  await eventually(() => server.output().includes('all processes were replaced'), 100);
+  done = true;
+  await Promise.all(asking);
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  const after = processes();
+  expect([after.length, after.filter((pid) => before.includes(pid))]).toEqual([3, []]);
+  expect(server.output()).not.toContain('a process cannot be replaced');
+});
+
 test('Ctrl-C reaches all processes, twice under npm: requests are answered, all end', async () => {
   const pids = processes();
   const uploaded = send('/api/v1/buyers?per_page=1');
@@ -153,7 +179,7 @@ test('one line: more connections than its own PostgreSQL allows', () => {
   });
   expect([code, output]).toEqual([1, '']);
   expect(errors).toMatch(
-    /^WEB_CONCURRENCY=40: with DATABASE_POOL_SIZE=50, .* 5164 connections, .* 2000 at most, .*\n$/,
+    /^WEB_CONCURRENCY=40: with DATABASE_POOL_SIZE=50, .* 5286 connections, .* 2000 at most, .*\n$/,
   );
   expect(existsSync(join(data_dir, 'none'))).toBe(false);
 });
