@@ -1,4 +1,4 @@
-import { toZonedTime } from 'date-fns-tz';
+import { toZonedTime } from 'date-fns-tz/toZonedTime';
 import { DISPLAY_NAMES } from './zone-names';
 
 /** All IANA names that this Node knows, and UTC, which the list of the runtime leaves out. */
