@@ -6,7 +6,7 @@ import { migrate, PRISMA_FOLDER, schemaScript } from '../src/db/migrate';
 import { samplesSource } from './samples';
 import { compareCatalogs, readCatalog } from './catalog';
 import { describeStatements } from './sql-types';
-import { run, withClient, withScratchServer } from './scratch-database';
+import { run, withConnection, withScratchServer } from './scratch-database';
 
 // Fails when something generated or migrated no longer matches its source: the types and code
 // samples of openapi.yaml; the types of the SQL statements; the migrations and what schema.prisma,
@@ -51,8 +51,8 @@ function migrations(): Promise<string[]> {
     await migrate(migrated);
     await declare(declared);
     return compareCatalogs({
-      migrated: await withClient(migrated, readCatalog),
-      declared: await withClient(declared, readCatalog),
+      migrated: await withConnection(migrated, readCatalog),
+      declared: await withConnection(declared, readCatalog),
     });
   });
 }

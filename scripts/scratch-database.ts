@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { startEmbedded } from '../src/db/embedded-postgres';
+import { withClient } from '../src/db/with-client';
 
 /** Creates an empty database and returns its URL. */
 export type CreateDatabase = (name: string) => Promise<string>;
@@ -26,16 +27,9 @@ export async function withScratchServer<T>(
 
 /** Runs SQL on a new connection and returns the rows. */
 export function run<Row = Record<string, unknown>>(url: string, text: string): Promise<Row[]> {
-  return withClient(url, async (client) => (await client.query(text)).rows as Row[]);
+  return withConnection(url, async (client) => (await client.query(text)).rows as Row[]);
 }
 
 /** Runs `work` with a new connection. */
-export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
+export const withConnection = <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> =>
+  withClient(new Client({ connectionString: url }), work);

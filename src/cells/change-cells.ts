@@ -1,12 +1,14 @@
 import { Client } from 'pg';
 import { sqlOn, type Sql } from '../db/sql';
+import { withClient } from '../db/with-client';
 import { StartError } from '../start-error';
 import { urlOfNode, withSettings } from './address';
 import { attachCell } from './attach';
 import { removeCompanies } from './copy-companies';
 import { dropCell, dropOnNode, type Cell } from './create-cell';
-import { CELL_STATES, type CellState } from './directory';
+import { CELL_STATES, isInUse, type CellState } from './directory';
 import { endMoves } from './gate';
+import { isDistributed } from './is-distributed';
 import { takeLock } from './lock';
 import { moveJobs } from './move-jobs';
 import { listNodes, placeOf } from './nodes';
@@ -18,7 +20,6 @@ import {
   PLACE_COMPANY,
   SAVE_CELL,
 } from './queries/directory';
-import { IS_DISTRIBUTED } from './queries/open';
 import { readSequences } from './sequences';
 
 /** A session at the coordinator of a distributed database, which is the only one to change cells. */
@@ -37,26 +38,26 @@ export async function changeCells<T>(
   const client = new Client(
     withSettings(coordinator, { timezone: 'UTC', client_min_messages: 'warning' }),
   );
-  await client.connect();
-  try {
+  return withClient(client, async () => {
     const changing = { coordinator, client, sql: sqlOn(client) };
     await requireDistributed(changing.sql);
     await takeLock(client, { waits });
     await repair(changing);
-    return await work(changing);
-  } finally {
-    await client.end();
-  }
+    return work(changing);
+  });
 }
 
 /** Throws where the database is not distributed, or not completely. */
 export async function requireDistributed(sql: Sql): Promise<void> {
-  const [found] = await sql(IS_DISTRIBUTED, {});
-  if (!found!.is_distributed)
+  if (!(await isDistributed(sql)))
     throw new StartError('The database is not distributed: npx trunkline distribute');
+  await requireComplete(sql);
+}
+
+/** Throws where the distribution of a database has begun, and no cell is in use yet. */
+export async function requireComplete(sql: Sql): Promise<void> {
   const cells = await sql(LIST_CELLS, {});
-  if (!cells.some(({ state }) => state === CELL_STATES.open || state === CELL_STATES.moving))
-    throw new UnfinishedDistribution();
+  if (!cells.some(({ state }) => isInUse(state))) throw new UnfinishedDistribution();
 }
 
 /** The cells are being filled, or were when a command died. */

@@ -1,12 +1,13 @@
 import { pipeline } from 'node:stream/promises';
 import { Client } from 'pg';
 import { from, to } from 'pg-copy-streams';
-import { sqlOn } from '../db/sql';
+import { sqlOn, type Sql } from '../db/sql';
+import { listTables, type Table } from '../db/whole-tables';
 import { StartError } from '../start-error';
 import { urlOfNode, withSettings, type Node } from './address';
 import { ON_NODE } from './on-node';
 import { LIST_SHARDS } from './queries/attach';
-import { deleteRows, LIST_TABLES } from './queries/copy';
+import { deleteRows } from './queries/copy';
 
 /** Tables with rows of companies, in the schema `public` of the coordinator or in a cell. */
 interface Tables {
@@ -78,9 +79,13 @@ export async function removeCompanies(
   }
 }
 
+/** The tables of a database that is not distributed, without what is of the installation. */
+export const tablesOfCompanies = async (sql: Sql): Promise<Table[]> =>
+  (await listTables(sql)).filter(({ name }) => name !== 'installations');
+
 async function tablesOf(coordinator: string): Promise<Tables> {
   const client = await connect(coordinator);
-  const tables = await sqlOn(client)(LIST_TABLES, {});
+  const tables = await tablesOfCompanies(sqlOn(client));
   return {
     client,
     places: new Map(

@@ -1,11 +1,12 @@
 import { Client } from 'pg';
 import { migrate } from '../db/migrate';
 import { sqlOn } from '../db/sql';
+import { takeConstruction } from '../db/whole-tables';
+import { withClient } from '../db/with-client';
 import { urlOfNode, withSettings, type Node } from './address';
 import { attachCell, prepareNode } from './attach';
 import { listNodes, nodeOf } from './nodes';
 import { EXTENSIONS, idsSchema, localSchema, onNode } from './on-node';
-import { LIST_CONSTRUCTION } from './queries/copy';
 import { DISTRIBUTE_SCHEMA, MOVE_EMPTY_SCHEMA } from './queries/create';
 
 export interface Cell {
@@ -38,41 +39,34 @@ export async function createCell(
   const url = urlOfSchema(coordinator, schema);
   await dropCell(coordinator, schema);
   const client = new Client(url);
-  await client.connect();
-  try {
+  return withClient(client, async () => {
     const sql = sqlOn(client);
     await client.query(`CREATE SCHEMA ${schema}`);
     await migrate(url);
     // What is not logged cannot be followed by a move.
     await client.query('ALTER TABLE rate_limits SET LOGGED');
-    const construction = await sql(LIST_CONSTRUCTION, { schema });
-    for (const { take } of construction) await client.query(take!);
+    const construct = await takeConstruction(client, schema);
     await sql(DISTRIBUTE_SCHEMA, { schema });
     const chosen = (await nodeOf(sql, schema))!;
     const { groupid, host, port } = on;
     if (chosen.groupid !== groupid) await sql(MOVE_EMPTY_SCHEMA, { schema, host, port });
     const cell = { id, schema, node: on };
     await fill(cell);
-    for (const { make } of construction.toReversed()) await client.query(make!);
+    await construct();
     const on_node = urlOfNode(coordinator, on);
     await prepareNode(on_node, schema);
     await attachCell(on_node, cell, new Map());
     return cell;
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /** Removes a cell with all of its rows, and what is left of it on any node. */
 export async function dropCell(coordinator: string, schema: string): Promise<void> {
   const client = new Client(urlOfSchema(coordinator, schema));
-  await client.connect();
-  try {
+  await withClient(client, async () => {
     for (const node of await listNodes(sqlOn(client))) await dropOnNode(coordinator, node, schema);
     await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /** Removes from a node what belongs to a cell that is not, or no longer, there. */

@@ -15,6 +15,10 @@ export const CELL_STATES = {
 
 export type CellState = keyof typeof CELL_STATES;
 
+/** Whether a cell answers requests, or will in a moment. */
+export const isInUse = (state: string): boolean =>
+  state === CELL_STATES.open || state === CELL_STATES.moving;
+
 /** Makes the tables of the directory, which every node then has. */
 export async function makeDirectory(coordinator: Client): Promise<void> {
   for (const { text } of MAKE_DIRECTORY) await coordinator.query(text);

@@ -1,19 +1,19 @@
 import { Client } from 'pg';
 import { sqlOn, type Sql } from '../db/sql';
+import { withClient } from '../db/with-client';
 import { othersOn } from '../installation/running-processes';
 import { StartError } from '../start-error';
 import { withSettings } from './address';
 import { saveState } from './change-cells';
-import { copyCompanies } from './copy-companies';
+import { copyCompanies, tablesOfCompanies } from './copy-companies';
 import { createCell, dropCell, schemaOf } from './create-cell';
-import { CELL_STATES, makeDirectory } from './directory';
+import { CELL_STATES, isInUse, makeDirectory } from './directory';
 import { takeLock } from './lock';
 import { copyJobs } from './move-jobs';
 import { COORDINATOR, coordinatorOf, dataNodes, listNodes, placeOf } from './nodes';
 import { EXTENSIONS } from './on-node';
 import { isOfOneCompany, planCells, type PlannedCell } from './plan';
 import { READ_CLUSTER } from './queries/cluster';
-import { LIST_TABLES } from './queries/copy';
 import {
   COPY_KEYS,
   FORGET_CELL,
@@ -151,9 +151,7 @@ async function plan(sql: Sql, cells: number | undefined): Promise<Distribution> 
 }
 
 const isFinished = async (sql: Sql): Promise<boolean> =>
-  (await sql(LIST_CELLS, {})).some(
-    ({ state }) => state === CELL_STATES.open || state === CELL_STATES.moving,
-  );
+  (await sql(LIST_CELLS, {})).some(({ state }) => isInUse(state));
 
 /** What the database has once, outside of the cells. From then on no process starts on it. */
 async function prepare(client: Client): Promise<void> {
@@ -171,7 +169,7 @@ const WAIT_FOR_TABLES = '10s';
 
 /** Lets nobody write the tables that the cells are filled from, until the transaction ends. */
 async function holdTables(holder: Client): Promise<string[]> {
-  const tables = (await sqlOn(holder)(LIST_TABLES, {})).map(({ name }) => `public.${name}`);
+  const tables = (await tablesOfCompanies(sqlOn(holder))).map(({ name }) => `public.${name}`);
   await holder.query('SET idle_in_transaction_session_timeout = 0');
   await holder.query('BEGIN');
   await holder.query(`SET LOCAL lock_timeout = '${WAIT_FOR_TABLES}'`);
@@ -218,10 +216,5 @@ async function atCoordinator<T>(url: string, work: (client: Client) => Promise<T
     }),
     application_name: 'trunkline distribute',
   });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
+  return withClient(client, work);
 }

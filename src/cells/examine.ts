@@ -1,9 +1,11 @@
 import { HostsClient } from '../db/hosts-client';
 import { sqlOn, type Sql } from '../db/sql';
+import { withClient } from '../db/with-client';
 import { urlOfNode } from './address';
 import { CELL_STATES } from './directory';
+import { isDistributed } from './is-distributed';
 import { onNode } from './on-node';
-import { IS_DISTRIBUTED, LIST_PLACES } from './queries/open';
+import { LIST_PLACES } from './queries/open';
 import { IS_LOCKED } from './queries/lock';
 
 /** What is wrong with the cells of a distributed database. */
@@ -20,11 +22,9 @@ export async function examineCells(
   look: (sql: Sql) => Promise<void>,
 ): Promise<ExaminedCells> {
   const client = new HostsClient({ connectionString: coordinator });
-  await client.connect();
-  try {
+  return withClient(client, async () => {
     const sql = sqlOn(client);
-    const [found] = await sql(IS_DISTRIBUTED, {});
-    if (!found!.is_distributed) return { cells: 0, faults: [] };
+    if (!(await isDistributed(sql))) return { cells: 0, faults: [] };
     const places = await sql(LIST_PLACES, {});
     const [lock] = await sql(IS_LOCKED, {});
     const faults = [];
@@ -39,9 +39,7 @@ export async function examineCells(
       ).catch((error: Error) => faults.push(`Cell ${id} on ${host}:${port}: ${error.message}`));
     }
     return { cells: places.length, faults };
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /** Nobody changes the cells now: what is between two states was left by a command that died. */

@@ -1,5 +1,6 @@
 import { Client } from 'pg';
 import { sqlOn, type Sql } from '../db/sql';
+import { withClient } from '../db/with-client';
 import { cellOf, changeCells, requireDistributed } from './change-cells';
 import type { Cell } from './create-cell';
 import { addCell, isolateCompany } from './isolate';
@@ -101,12 +102,9 @@ async function atCoordinator<T>(
   work: (sql: Sql) => Promise<T>,
 ): Promise<T> {
   const client = new Client(connectionString);
-  await client.connect();
-  try {
+  return withClient(client, async () => {
     const sql = sqlOn(client);
     await requireDistributed(sql);
-    return await work(sql);
-  } finally {
-    await client.end();
-  }
+    return work(sql);
+  });
 }

@@ -3,15 +3,16 @@ import { HostsClient } from '../db/hosts-client';
 import { migrate, pendingMigrations, type RunScript } from '../db/migrate';
 import { splitStatements } from '../db/split-statements';
 import { sqlOn } from '../db/sql';
+import { withClient } from '../db/with-client';
 import { urlOfNode } from './address';
 import { detachCell } from './attach';
 import { changeCells, saveState, settleCell, type Changing } from './change-cells';
 import { urlOfSchema, type Cell } from './create-cell';
-import { CELL_STATES } from './directory';
+import { CELL_STATES, isInUse } from './directory';
+import { isDistributed } from './is-distributed';
 import { CellsAreChanging } from './lock';
 import { placeOf } from './nodes';
 import { LIST_CELLS } from './queries/directory';
-import { IS_DISTRIBUTED } from './queries/open';
 
 /**
  * Brings the cells of a distributed database up to this version, one after the other. Requests for
@@ -19,7 +20,7 @@ import { IS_DISTRIBUTED } from './queries/open';
  * Does nothing in any other database.
  */
 export async function migrateCells(coordinator: string): Promise<void> {
-  if (!(await isDistributed(coordinator))) return;
+  if (!(await onClient(coordinator, (client) => isDistributed(sqlOn(client))))) return;
   if ((await outdated(coordinator)).length === 0) {
     const cells = await listCells(coordinator);
     if (cells.some(({ state }) => state === CELL_STATES.moving))
@@ -66,25 +67,12 @@ async function outdated(coordinator: string): Promise<Omit<Cell, 'node'>[]> {
   const cells = await listCells(coordinator);
   const found: Omit<Cell, 'node'>[] = [];
   for (const { id, name: schema, state } of cells) {
-    if (state !== CELL_STATES.open && state !== CELL_STATES.moving) continue;
+    if (!isInUse(state)) continue;
     const pending = await onClient(urlOfSchema(coordinator, schema), pendingMigrations);
     if (pending.length > 0) found.push({ id, schema });
   }
   return found;
 }
 
-const isDistributed = (coordinator: string): Promise<boolean> =>
-  onClient(coordinator, async (client) => {
-    const [found] = await sqlOn(client)(IS_DISTRIBUTED, {});
-    return found!.is_distributed!;
-  });
-
-async function onClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new HostsClient({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
+const onClient = <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> =>
+  withClient(new HostsClient({ connectionString: url }), work);

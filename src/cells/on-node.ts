@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { withClient } from '../db/with-client';
 import { withSettings } from './address';
 
 /** The schema with the views and functions of a cell, on the node that has it. */
@@ -34,10 +35,5 @@ export async function onNode<T>(
 ): Promise<T> {
   const search_path = schemasOnNode(schema).join();
   const client = new Client(withSettings(url, { ...ON_NODE, search_path }));
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
+  return withClient(client, work);
 }

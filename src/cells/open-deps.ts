@@ -2,6 +2,7 @@ import { openDatabase } from '../db/client';
 import { hostsOf } from '../db/hosts';
 import { HostsClient } from '../db/hosts-client';
 import { sqlOn, type Row } from '../db/sql';
+import { withClient } from '../db/with-client';
 import {
   counterOf,
   createDeps,
@@ -16,11 +17,12 @@ import {
 import { expectMoves } from '../http/database-errors';
 import { StartError } from '../start-error';
 import { urlOfNode } from './address';
-import { requireDistributed } from './change-cells';
+import { requireComplete } from './change-cells';
 import { Cells, type Part, type Place } from './cells';
 import { CELL_STATES, type CellState } from './directory';
 import { EXTENSIONS, schemasOnNode } from './on-node';
-import { IS_DISTRIBUTED, LIST_PLACES } from './queries/open';
+import { isDistributed } from './is-distributed';
+import { LIST_PLACES } from './queries/open';
 
 /** The dependencies of an installation: with one database, or with the cells of a distributed one. */
 export async function openDeps(options: DepsOptions): Promise<Deps> {
@@ -31,16 +33,12 @@ export async function openDeps(options: DepsOptions): Promise<Deps> {
 /** Where the cells are; undefined in a database that is not distributed. */
 async function readPlaces(connectionString: string): Promise<Place[] | undefined> {
   const client = new HostsClient({ connectionString });
-  await client.connect();
-  try {
+  return withClient(client, async () => {
     const sql = sqlOn(client);
-    const [found] = await sql(IS_DISTRIBUTED, {});
-    if (!found!.is_distributed) return undefined;
-    await requireDistributed(sql);
+    if (!(await isDistributed(sql))) return undefined;
+    await requireComplete(sql);
     return usable(await sql(LIST_PLACES, {}));
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /** The cells that have tables, and are not being made. */

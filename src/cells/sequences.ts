@@ -1,7 +1,8 @@
 import type { Client } from 'pg';
 import { sqlOn } from '../db/sql';
+import { continueSequence, listUsedSequences } from '../db/whole-tables';
 import { idsSchema, onNode } from './on-node';
-import { LIST_SEQUENCES, LIST_USED_SEQUENCES, SET_SEQUENCE } from './queries/sequences';
+import { LIST_SEQUENCES } from './queries/sequences';
 
 // Every cell has sequences of its own, on the node that has the cell, because Citus gives the
 // sequences of a table another range on every node. A cell takes them along when it moves.
@@ -18,13 +19,11 @@ export async function readSequences(
   schema: string,
 ): Promise<UsedSequences> {
   const read = (url: string) =>
-    onNode(url, schema, (client) =>
-      sqlOn(client)(LIST_USED_SEQUENCES, { schema: idsSchema(schema) }),
-    );
+    onNode(url, schema, (client) => listUsedSequences(sqlOn(client), idsSchema(schema)));
   const used = new Map<string, bigint>();
   for (const { name, last_value } of (await Promise.all(urls.map(read))).flat()) {
-    const value = BigInt(last_value!);
-    if (value > (used.get(name!) ?? 0n)) used.set(name!, value);
+    const value = BigInt(last_value);
+    if (value > (used.get(name) ?? 0n)) used.set(name, value);
   }
   return used;
 }
@@ -45,7 +44,6 @@ export async function makeSequences(
         `MINVALUE ${first} MAXVALUE ${first + (1n << BigInt(CELL_BITS)) - 2n} START ${first}`,
     );
     const value = used.get(name!);
-    if (value !== undefined)
-      await sql(SET_SEQUENCE, { sequence: `${ids}.${name}`, value: String(value) });
+    if (value !== undefined) await continueSequence(sql, `${ids}.${name}`, String(value));
   }
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
 import { contract } from '../contract';
+import { addBackupCommands } from './backup';
 import { addCellCommands } from './cells';
 import { json, print } from './command';
 import { addCompanyCommands } from './companies';
@@ -25,6 +26,7 @@ addImportCommand(program);
 addPgBouncerCommand(program);
 addStorageCommands(program);
 addCellCommands(program);
+addBackupCommands(program);
 
 program
   .command('doctor')

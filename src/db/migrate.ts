@@ -5,6 +5,7 @@ import type { Client, Pool } from 'pg';
 import { StartError } from '../start-error';
 import { HostsClient } from './hosts-client';
 import { withSchemaEngine, type MigrationsList } from './schema-engine';
+import { withClient } from './with-client';
 
 export const PRISMA_FOLDER = join(__dirname, '../../prisma');
 /** Held by the work that runs alone. */
@@ -82,11 +83,18 @@ export const migrate = (
     if (pending[0] === FUNCTIONS) {
       await run(client, functionsScript());
     } else if (pending.length > 0) {
-      await applyMigrations(connectionString, pending, run);
+      await applyMigrations(connectionString, migrationNames(), withFunctions(pending, run));
     }
     await afterwards?.(client);
     return pending;
   });
+
+/**
+ * Brings a database without rows to the state that some of the migrations of this build make, for
+ * rows that a database in that state had. What is applied already counts.
+ */
+export const migrateTo = (connectionString: string, names: string[]): Promise<void> =>
+  alone(connectionString, () => applyMigrations(connectionString, names, asOneQuery));
 
 /** Runs the work on a database that is up to date; any other is refused and left as it is. */
 export const onMigrated = <T>(
@@ -109,13 +117,10 @@ async function alone<T>(
     options: '-c timezone=UTC',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
-  await client.connect();
-  try {
+  return withClient(client, async () => {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
-    return await work(client);
-  } finally {
-    await client.end();
-  }
+    return work(client);
+  });
 }
 
 /**
@@ -155,8 +160,8 @@ function functionsScript(): string {
 
 const migrationScript = (name: string) => read(join('migrations', name, 'migration.sql'));
 
-function migrationsList(): MigrationsList {
-  const migrationDirectories = migrationNames().map((path) => ({
+function migrationsList(names: string[]): MigrationsList {
+  const migrationDirectories = names.map((path) => ({
     path,
     migrationFile: {
       path: 'migration.sql',
@@ -175,21 +180,25 @@ function migrationsList(): MigrationsList {
  * functions.sql runs in the transaction of the last migration, so that no connection ever sees the
  * new tables with the old functions.
  */
+function withFunctions(pending: string[], run: RunScript): RunScript {
+  const last = migrationScript(pending.at(-1)!);
+  return (client, script) =>
+    run(client, script === last ? `${script}\n${functionsScript()}` : script);
+}
+
+/** Applies those of the named migrations that are not applied yet. */
 async function applyMigrations(
   connectionString: string,
-  pending: string[],
+  names: string[],
   run: RunScript,
 ): Promise<void> {
   const schema = prismaSchema();
-  const last = migrationScript(pending.at(-1)!);
-  const complete = (script: string) =>
-    script === last ? `${script}\n${functionsScript()}` : script;
   const runOn = async (pool: Pool, script: string) => {
     const client = await pool.connect();
-    await run(client, complete(script)).finally(() => client.release(true));
+    await run(client, script).finally(() => client.release(true));
   };
   await withSchemaEngine({ connectionString, schema, run: runOn }, (engine) =>
-    engine.applyMigrations({ migrationsList: migrationsList(), filters: FILTERS }),
+    engine.applyMigrations({ migrationsList: migrationsList(names), filters: FILTERS }),
   );
 }
 

@@ -158,6 +158,53 @@ export interface SqlTypes {
       key: string | null;
     };
   };
+  'backup.forget_settings': {
+    params: object;
+    row: {
+      storage_id: string | null;
+    };
+  };
+  'backup.forget_storage': {
+    params: object;
+    row: object;
+  };
+  'backup.has_tables': {
+    params: object;
+    row: {
+      has_ours: boolean;
+      has_any: boolean;
+    };
+  };
+  'backup.is_used': {
+    params: object;
+    row: {
+      is_used: boolean;
+    };
+  };
+  'backup.job_columns': {
+    params: object;
+    row: {
+      columns: string;
+    };
+  };
+  'backup.list_files': {
+    params: object;
+    row: {
+      key: string | null;
+    };
+  };
+  'backup.list_migrations': {
+    params: object;
+    row: {
+      name: string;
+    };
+  };
+  'backup.read_moment': {
+    params: object;
+    row: {
+      taken_at: Date;
+    };
+  };
   'buyers.change_limits': {
     params: {
       limits: string | object | null;
@@ -1747,15 +1794,6 @@ export interface SqlTypes {
       company_id: string | null;
     };
   };
-  'cells.list_construction': {
-    params: {
-      schema: string | null;
-    };
-    row: {
-      take: string;
-      make: string;
-    };
-  };
   'cells.list_data_nodes': {
     params: object;
     row: {
@@ -1881,23 +1919,6 @@ export interface SqlTypes {
       bytes: number;
     };
   };
-  'cells.list_tables': {
-    params: object;
-    row: {
-      name: string;
-      columns: string;
-      company_column: string | null;
-    };
-  };
-  'cells.list_used_sequences': {
-    params: {
-      schema: string | null;
-    };
-    row: {
-      name: string;
-      last_value: string;
-    };
-  };
   'cells.list_views': {
     params: {
       local: string | null;
@@ -1987,15 +2008,6 @@ export interface SqlTypes {
       cell_id: number | string | bigint | null;
     };
     row: object;
-  };
-  'cells.set_sequence': {
-    params: {
-      sequence: string | null;
-      value: number | string | bigint | null;
-    };
-    row: {
-      setval: string;
-    };
   };
   'cells.take_lock': {
     params: object;
@@ -2139,6 +2151,32 @@ export interface SqlTypes {
       value: string | null;
     };
   };
+  'db.list_construction': {
+    params: {
+      schema: string | null;
+    };
+    row: {
+      take: string;
+      make: string;
+    };
+  };
+  'db.list_tables': {
+    params: object;
+    row: {
+      name: string;
+      columns: string;
+      company_column: string | null;
+    };
+  };
+  'db.list_used_sequences': {
+    params: {
+      schema: string | null;
+    };
+    row: {
+      name: string;
+      last_value: string;
+    };
+  };
   'db.load_count': {
     params: {
       company_id: number | string | bigint | null;
@@ -2226,6 +2264,15 @@ export interface SqlTypes {
     row: {
       name: string | null;
       setting: string | null;
+    };
+  };
+  'db.set_sequence': {
+    params: {
+      sequence: string | null;
+      value: number | string | bigint | null;
+    };
+    row: {
+      setval: string;
     };
   };
   'db.take_rate_limit_block': {

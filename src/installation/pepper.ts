@@ -87,11 +87,20 @@ function configuredPepper({ key_pepper, data_dir }: Source): string | undefined 
   throw new StartError(`${file} is damaged: it must have at least ${MIN_LENGTH} characters.`);
 }
 
-/** Makes a pepper and its file. The file appears as a whole: another process may look for it. */
-function makePepper(data_dir: string): string {
+/** Keeps the pepper of a backup, which becomes that of this process. Throws if it has another one. */
+export function keepPepper(pepper: string, source: Source): void {
+  const found = configuredPepper(source) ?? makePepper(source.data_dir, pepper);
+  if (found !== pepper)
+    throw new StartError(
+      `The backup was made with another pepper than that of ` +
+        `${source.key_pepper ? 'KEY_PEPPER' : fileOf(source)}: remove that one, or give the right one.`,
+    );
+}
+
+/** Makes the file of a pepper. It appears as a whole: another process may look for it. */
+function makePepper(data_dir: string, pepper = randomBytes(32).toString('hex')): string {
   const file = fileOf({ data_dir });
   const draft = `${file}.${process.pid}`;
-  const pepper = randomBytes(32).toString('hex');
   try {
     mkdirSync(data_dir, { recursive: true });
     writeFileSync(draft, pepper, { mode: 0o600 });

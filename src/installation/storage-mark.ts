@@ -67,7 +67,7 @@ async function recordedMark(sql: Sql): Promise<string | undefined> {
   return found?.storage_id ?? undefined;
 }
 
-async function markOf(storage: Storage): Promise<string | undefined> {
+export async function markOf(storage: Storage): Promise<string | undefined> {
   const file = await storage.open(STORAGE_MARK);
   return file && (await text(file.stream)).trim();
 }

@@ -1,6 +1,7 @@
 import PgBoss from 'pg-boss';
 import { HostsClient } from '../db/hosts-client';
 import type { Db } from '../db/tenant';
+import { withClient } from '../db/with-client';
 import { INDEX_TURNS, NOTIFY } from './queries/job';
 import { TASK_NAMES, type TaskName, type Tasks } from './tasks';
 
@@ -55,8 +56,7 @@ export function library(
 /** Makes the queue's own tables and one queue for each kind of job, where they are missing. */
 export async function prepareQueue(connectionString: string): Promise<void> {
   const client = new HostsClient({ connectionString, options: '-c timezone=UTC' });
-  await client.connect();
-  try {
+  await withClient(client, async () => {
     const boss = new PgBoss({
       db: { executeSql: (text, values) => client.query(text, values) },
       schema: 'jobs',
@@ -74,9 +74,7 @@ export async function prepareQueue(connectionString: string): Promise<void> {
     for (const name of TASK_NAMES) await boss.createQueue(name, { name, ...options });
     await client.query(INDEX_TURNS.text);
     await boss.stop({ graceful: false });
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 export interface Queue {

@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { readCatalog, type Item } from '../../scripts/catalog';
 import { migrate, migrationNames, NewerDatabase, PreReleaseDatabase } from '../../src/db/migrate';
 import { runScript, TYPESCRIPT } from '../support/process';
-import { freshDatabase } from '../support/world';
+import { emptyDatabase, freshDatabase } from '../support/world';
 
 const DATA_DIR = join(process.env.TRUNKLINE_TEST_FOLDER!, 'migrate-data');
 const clients: Client[] = [];
@@ -18,13 +17,6 @@ async function connect(url: string): Promise<Client> {
   await client.connect();
   clients.push(client);
   return client;
-}
-
-async function emptyDatabase(): Promise<string> {
-  const server = process.env.TRUNKLINE_TEST_DATABASE!;
-  const name = `empty_${randomBytes(8).toString('hex')}`;
-  await (await connect(server)).query(`CREATE DATABASE ${name}`);
-  return server.replace(/\/postgres$/, `/${name}`);
 }
 
 const sorted = (items: Item[]) => items.map((item) => JSON.stringify(item)).sort();

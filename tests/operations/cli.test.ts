@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { contract } from '../../src/contract';
 import { builtProduct } from '../support/build';
 import { runProgram, type Ended } from '../support/process';
-import { freshDatabase, PEPPER_OF_TESTS } from '../support/world';
+import { emptyDatabase, freshDatabase, PEPPER_OF_TESTS } from '../support/world';
 
 // The program `trunkline` as an installation has it: compiled, without development packages, called
 // from anywhere.
@@ -21,15 +21,6 @@ beforeAll(async () => {
 
 const cli = (args: string[], env: Record<string, string>, cwd = elsewhere): Ended =>
   runProgram('node', [program, ...args], { cwd, env: { KEY_PEPPER: PEPPER_OF_TESTS, ...env } });
-
-async function emptyDatabase(): Promise<string> {
-  const name = `cli_${Date.now()}`;
-  const client = new Client({ connectionString: process.env.TRUNKLINE_TEST_DATABASE! });
-  await client.connect();
-  await client.query(`CREATE DATABASE ${name}`);
-  await client.end();
-  return process.env.TRUNKLINE_TEST_DATABASE!.replace(/\/postgres$/, `/${name}`);
-}
 
 async function schemas(url: string): Promise<string[]> {
   const client = new Client({ connectionString: url });

@@ -38,6 +38,13 @@ export async function freshDatabase(): Promise<string> {
   return process.env.TRUNKLINE_TEST_DATABASE!.replace(/\/postgres$/, `/${name}`);
 }
 
+/** The URL of a database without any tables. */
+export async function emptyDatabase(): Promise<string> {
+  const name = `empty_${randomBytes(8).toString('hex')}`;
+  await onServer(`CREATE DATABASE ${name}`);
+  return process.env.TRUNKLINE_TEST_DATABASE!.replace(/\/postgres$/, `/${name}`);
+}
+
 async function onServer(statement: string): Promise<void> {
   const client = new Client({ connectionString: process.env.TRUNKLINE_TEST_DATABASE! });
   await client.connect();

@@ -20,7 +20,7 @@ import { openFleet } from './fleet';
 import { secondsForDatabase } from './patience';
 import { rawSql, worldDatabase } from './world-database';
 
-export { freshDatabase, reachDatabases } from './world-database';
+export { emptyDatabase, freshDatabase, reachDatabases } from './world-database';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head' | 'options';
 

@@ -23,24 +23,3 @@ export const LIST_SEQUENCES = statement(
   `,
   { prepared: false },
 );
-
-/** The sequences of a schema of which something was taken. */
-export const LIST_USED_SEQUENCES = statement(
-  'cells.list_used_sequences',
-  sql`
-    SELECT sequencename::text AS name, last_value::text AS last_value
-    FROM pg_sequences
-    WHERE schemaname = {schema} AND last_value IS NOT NULL
-  `,
-  { prepared: false },
-);
-
-/** Continues a sequence after a value, unless it is further already. */
-export const SET_SEQUENCE = statement(
-  'cells.set_sequence',
-  sql`
-    SELECT setval({sequence}::text::regclass, {value}::bigint)
-    WHERE coalesce(pg_sequence_last_value({sequence}::text::regclass), 0) < {value}::bigint
-  `,
-  { prepared: false },
-);

@@ -1,0 +1,161 @@
+import { existsSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import type { Client } from 'pg';
+import { to } from 'pg-copy-streams';
+import { isDistributed } from '../cells/is-distributed';
+import { contract } from '../contract';
+import { HostsClient } from '../db/hosts-client';
+import { sqlOn, type Sql } from '../db/sql';
+import { listTables, listUsedSequences } from '../db/whole-tables';
+import { withClient } from '../db/with-client';
+import { StartError } from '../start-error';
+import type { Storage } from '../storage/storage';
+import { listMigrations } from './list-migrations';
+import { writeArchive, type Archive } from './archive';
+import {
+  fileName,
+  FORMAT,
+  JOBS,
+  MANIFEST,
+  PEPPER,
+  pieceName,
+  TOTALS,
+  type Manifest,
+  type Totals,
+} from './manifest';
+import {
+  copyJobsOut,
+  copyOut,
+  JOB_COLUMNS,
+  LIST_FILES,
+  lockTables,
+  READ_MOMENT,
+} from './queries/snapshot';
+
+/** What of a table is in the memory of this process at a time. */
+const PIECE_BYTES = 4 * 1024 * 1024;
+
+/** What is of processes that run now, and of the requests of this minute. */
+const LEFT_OUT = new Set(['processes', 'rate_limits']);
+
+/** Where the installation is that is backed up. */
+export interface Source {
+  /** The URL of a database, where a connection has a session of its own. */
+  session_url: string;
+  storage: Storage;
+  pepper: string;
+}
+
+export interface BackedUp {
+  file: string;
+  bytes: number;
+  taken_at: string;
+  rows: number;
+  files: number;
+  missing_files: string[];
+}
+
+/**
+ * Writes everything of an installation, as of one instant, into a new file, while the service runs:
+ * all tables and jobs, the pepper, and the uploaded files that records refer to. A file that is
+ * removed in the meantime is named in `missing_files`; its import had ended.
+ */
+export async function backUp(source: Source, file: string): Promise<BackedUp> {
+  if (existsSync(file)) throw new StartError(`${file} is there already: choose another name.`);
+  const client = new HostsClient({
+    connectionString: source.session_url,
+    options: '-c timezone=UTC -c statement_timeout=0 -c idle_in_transaction_session_timeout=0',
+  });
+  return withClient(client, async () => {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const sql = sqlOn(client);
+    if (await isDistributed(sql)) throw distributed();
+    const manifest = await readManifest(sql);
+    await client.query(lockTables(Object.keys(manifest.columns)));
+    let totals: Totals = { rows: {}, files: 0, missing_files: [] };
+    const bytes = await writeArchive(file, async (archive) => {
+      await archive.add(MANIFEST, JSON.stringify(manifest));
+      await archive.add(PEPPER, source.pepper);
+      const rows = await addTables(archive, client, manifest.columns);
+      totals = { rows, ...(await addFiles(archive, sql, source.storage)) };
+      await archive.add(TOTALS, JSON.stringify(totals));
+    });
+    const rows = Object.values(totals.rows).reduce((sum, count) => sum + count, 0);
+    const { files, missing_files } = totals;
+    return { file, bytes, taken_at: manifest.taken_at, rows, files, missing_files };
+  });
+}
+
+const distributed = () =>
+  new StartError(
+    'A distributed database is backed up node by node, as of a restore point: see ' +
+      'docs/scaling.md.',
+  );
+
+async function readManifest(sql: Sql): Promise<Manifest> {
+  // The first statement of the transaction is the instant of everything that it reads.
+  const [moment] = await sql(READ_MOMENT, {});
+  const migrations = await listMigrations(sql);
+  const tables = (await listTables(sql)).filter(({ name }) => !LEFT_OUT.has(name));
+  const [jobs] = await sql(JOB_COLUMNS, {});
+  const sequences = await listUsedSequences(sql, 'public');
+  return {
+    format: FORMAT,
+    version: contract.document.info.version,
+    taken_at: moment!.taken_at!.toISOString(),
+    migrations,
+    columns: Object.fromEntries([
+      ...tables.map(({ name, columns }) => [`public.${name}`, columns] as const),
+      [JOBS, jobs!.columns!],
+    ]),
+    sequences: Object.fromEntries(sequences.map(({ name, last_value }) => [name, last_value])),
+  };
+}
+
+async function addTables(
+  archive: Archive,
+  client: Client,
+  all_columns: Manifest['columns'],
+): Promise<Totals['rows']> {
+  const rows: Totals['rows'] = {};
+  for (const [table, columns] of Object.entries(all_columns)) {
+    const text = table === JOBS ? copyJobsOut(columns) : copyOut(table, columns);
+    const stream = client.query(to(text));
+    let piece = 0;
+    for await (const content of piecesOf(stream))
+      await archive.add(pieceName(table, piece++), content);
+    rows[table] = stream.rowCount;
+  }
+  return rows;
+}
+
+/** Gathers the chunks of a stream into larger pieces. */
+async function* piecesOf(stream: Readable): AsyncGenerator<Buffer> {
+  let chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes < PIECE_BYTES) continue;
+    yield Buffer.concat(chunks);
+    [chunks, bytes] = [[], 0];
+  }
+  if (bytes > 0) yield Buffer.concat(chunks);
+}
+
+async function addFiles(
+  archive: Archive,
+  sql: Sql,
+  storage: Storage,
+): Promise<Omit<Totals, 'rows'>> {
+  const missing_files: string[] = [];
+  let files = 0;
+  for (const { key } of await sql(LIST_FILES, {})) {
+    const found = await storage.open(key!);
+    if (found) {
+      await archive.addStream(fileName(key!), found.bytes, found.stream);
+      files++;
+    } else missing_files.push(key!);
+  }
+  return { files, missing_files };
+}

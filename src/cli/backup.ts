@@ -1,0 +1,64 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { backUp, type BackedUp } from '../backup/back-up';
+import { restore, type Restored } from '../backup/restore';
+import { sqlOn } from '../db/sql';
+import { storageOf } from '../deps';
+import { openDatabaseServer } from '../installation/open';
+import { claimPepper, keepPepper } from '../installation/pepper';
+import { commandConfig, json, print } from './command';
+
+/** `backup` and `restore`. */
+export function addBackupCommands(program: Command): void {
+  program
+    .command('backup')
+    .description(
+      'write everything of the installation, as of one instant, into one file, while the service ' +
+        'runs: all tables, uploaded files and the pepper; keep it as safe as a password',
+    )
+    .argument('<file>', 'a file that does not exist yet, such as trunkline.tar.gz')
+    .addOption(json())
+    .action(async (file, options) => print(await backUpTo(resolve(file)), options.json));
+  program
+    .command('restore')
+    .description(
+      'restore a backup of this version or an older one into an empty database and storage, and ' +
+        'bring it up to this version',
+    )
+    .argument('<file>', 'a file that `backup` has written')
+    .addOption(json())
+    .action(async (file, options) => print(await restoreFrom(resolve(file)), options.json));
+}
+
+async function backUpTo(file: string): Promise<BackedUp> {
+  const config = commandConfig();
+  const database = await openDatabaseServer(config, { existing: true });
+  try {
+    let pepper = '';
+    await database.prepare(async (client) => {
+      pepper = await claimPepper(sqlOn(client), config);
+    });
+    const { session_url } = database;
+    return await backUp({ session_url, storage: storageOf(config), pepper }, file);
+  } finally {
+    await database.stop();
+  }
+}
+
+async function restoreFrom(file: string): Promise<Restored> {
+  const config = commandConfig();
+  const database = await openDatabaseServer(config);
+  try {
+    const restored = await restore(file, {
+      session_url: database.session_url,
+      storage: storageOf(config),
+      keepPepper: (pepper) => keepPepper(pepper, config),
+    });
+    await database.prepare(async (client) => {
+      await claimPepper(sqlOn(client), config);
+    });
+    return restored;
+  } finally {
+    await database.stop();
+  }
+}

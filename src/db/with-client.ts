@@ -1,0 +1,14 @@
+import type { Client } from 'pg';
+
+/** Connects for the work, and closes the connection afterwards. */
+export async function withClient<C extends Client, T>(
+  client: C,
+  work: (client: C) => Promise<T>,
+): Promise<T> {
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,228 @@
+import { mkdtempSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { Client } from 'pg';
+import { backUp } from '../../src/backup/back-up';
+import { restore } from '../../src/backup/restore';
+import { migrate, migrateTo, migrationNames } from '../../src/db/migrate';
+import { withClient } from '../../src/db/with-client';
+import { openInstallation } from '../../src/installation/open';
+import { prepareQueue } from '../../src/jobs/queue';
+import { openDirectory } from '../../src/storage/directory';
+import { createFixture } from '../support/example';
+import { builtProduct } from '../support/build';
+import { runProgram, startServer } from '../support/process';
+import {
+  appOf,
+  basic,
+  caller,
+  createWorld,
+  emptyDatabase,
+  PEPPER_OF_TESTS,
+  testConfig,
+  type World,
+} from '../support/world';
+
+// A backup is everything as of one instant, and restoring it gives the same installation.
+
+const newFolder = () => mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'backup-'));
+const newStorage = () => openDirectory({ folder: newFolder(), reserve_bytes: 0 });
+const newFile = () => join(newFolder(), 'trunkline.tar.gz');
+const keepPepper = (pepper: string) => expect(pepper).toBe(PEPPER_OF_TESTS);
+
+const query = <Row>(url: string, text: string): Promise<Row[]> =>
+  withClient(new Client({ connectionString: url }), async (client) => {
+    await client.query('SET timezone = UTC');
+    return (await client.query(text)).rows as Row[];
+  });
+
+/** By table, how many rows it has and what they are. */
+async function contentOf(url: string): Promise<Record<string, object>> {
+  const tables = await query<{ name: string }>(
+    url,
+    `SELECT relname AS name FROM pg_class
+    WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
+      AND relname NOT IN ('_prisma_migrations', 'processes', 'rate_limits', 'installations')`,
+  );
+  const all = tables.map(
+    ({ name }) =>
+      `SELECT '${name}' AS name, count(*) AS rows,
+        md5(string_agg(t::text, '|' ORDER BY t::text)) AS digest FROM ${name} t`,
+  );
+  const rows = await query<{ name: string }>(url, all.join(' UNION ALL '));
+  return Object.fromEntries(rows.map((row) => [row.name, row]));
+}
+
+const source = (world: World) => ({
+  session_url: world.url,
+  storage: world.deps.storage,
+  pepper: world.deps.pepper,
+});
+
+let world: World;
+let list_id: number;
+beforeAll(async () => {
+  world = await createWorld();
+  await createFixture(world);
+  const { api } = world.company;
+  const created = await api('post', '/api/v1/buyer_suppressions', {
+    body: { name: 'Do not call' },
+  });
+  list_id = created.body.buyer_suppression.id;
+  await api('post', `/api/v1/buyer_suppressions/${list_id}/files`, {
+    form: { import_file: Buffer.from('number\n+12135550101\n+12135550102\n') },
+    file_name: 'numbers.csv',
+  });
+});
+afterAll(() => world.close());
+
+test('what is restored is what was backed up: tables, jobs, files and credentials', async () => {
+  const file = newFile();
+  const taken = await backUp(source(world), file);
+  expect(taken).toMatchObject({ file, bytes: statSync(file).size, missing_files: [] });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+
+  const url = await emptyDatabase();
+  const storage = newStorage();
+  const restored = await restore(file, { session_url: url, storage, keepPepper });
+  const { taken_at, rows, files } = taken;
+  expect(restored).toMatchObject({ taken_at, rows, files });
+  expect(files).toBeGreaterThan(0);
+  expect(await contentOf(url)).toEqual(await contentOf(world.url));
+  const jobs = `SELECT id, name, data FROM jobs.job WHERE state <= 'active' ORDER BY id`;
+  expect(await query(url, jobs)).toEqual(await query(world.url, jobs));
+  expect((await query(url, jobs)).length).toBeGreaterThan(0);
+
+  const config = testConfig({ DATABASE_URL: url, STORAGE_DIR: storage.settings.folder });
+  const installation = await openInstallation(config);
+  const api = caller(appOf(installation.deps), world.company.auth);
+  const path = `/api/v1/buyer_suppressions/${list_id}`;
+  const before = await world.company.api('get', path);
+  expect((await api('get', path)).body).toEqual(before.body);
+  // New records get ids that none had.
+  const created = await api('post', '/api/v1/buyers', { body: { name: 'New' } });
+  const [newest] = await query<{ id: string }>(
+    world.url,
+    'SELECT last_value AS id FROM buyers_id_seq',
+  );
+  expect(created.body.buyer.id).toBeGreaterThan(Number(newest!.id));
+  await installation.close();
+});
+
+test('while requests write, it is of one instant', async () => {
+  const { api, id } = world.company;
+  let writes = true;
+  const write = async () => {
+    while (writes) {
+      const { body } = await api('post', '/api/v1/buyers', { body: { name: 'Busy' } });
+      if (body.buyer.id % 2) await api('delete', `/api/v1/buyers/${body.buyer.id}`);
+    }
+  };
+  const writers = [write(), write(), write()];
+  const file = newFile();
+  await backUp(source(world), file);
+  writes = false;
+  await Promise.all(writers);
+  const url = await emptyDatabase();
+  await restore(file, { session_url: url, storage: newStorage(), keepPepper });
+  const [found] = await query<{ counted: string; buyers: string }>(
+    url,
+    `SELECT
+      (SELECT sum(n) FROM record_counts WHERE company_id = ${id} AND resource = 'buyers')
+        AS counted,
+      (SELECT count(*) FROM buyers WHERE company_id = ${id} AND deleted_at IS NULL) AS buyers`,
+  );
+  expect(found!.counted).toBe(found!.buyers);
+});
+
+test('a backup of an older version is brought up to this one', async () => {
+  const old = migrationNames().slice(0, -3);
+  const from = await emptyDatabase();
+  await migrateTo(from, old);
+  await prepareQueue(from);
+  await query(from, `INSERT INTO companies (uuid, name) VALUES (gen_random_uuid(), 'Older')`);
+  await query(from, `INSERT INTO installations (id, pepper_check) VALUES (1, '\\x00')`);
+  const file = newFile();
+  await backUp({ session_url: from, storage: newStorage(), pepper: PEPPER_OF_TESTS }, file);
+
+  const url = await emptyDatabase();
+  await restore(file, { session_url: url, storage: newStorage(), keepPepper });
+  expect(await migrate(url)).toEqual(migrationNames().slice(-3));
+  expect(await query(url, 'SELECT name FROM companies')).toEqual([{ name: 'Older' }]);
+});
+
+describe('nothing is restored', () => {
+  let file: string;
+  beforeAll(async () => {
+    file = newFile();
+    await backUp(source(world), file);
+  });
+  const target = async () => ({
+    session_url: await emptyDatabase(),
+    storage: newStorage(),
+    keepPepper,
+  });
+
+  test('of a backup that lost its end', async () => {
+    const cut = newFile();
+    writeFileSync(cut, readFileSync(file));
+    truncateSync(cut, Math.floor(statSync(file).size * 0.8));
+    const to = await target();
+    await expect(restore(cut, to)).rejects.toThrow(/is no complete backup/);
+    expect(await query(to.session_url, 'SELECT id FROM companies')).toEqual([]);
+    // It may be tried again with the whole one.
+    await restore(file, to);
+  });
+
+  test('of a file that is no backup', async () => {
+    const other = newFile();
+    writeFileSync(other, 'something else');
+    await expect(restore(other, await target())).rejects.toThrow(/is no complete backup/);
+    await expect(restore('/nowhere', await target())).rejects.toThrow('There is no file /nowhere.');
+  });
+
+  test('of a newer version', async () => {
+    const [newest] = migrationNames().slice(-1);
+    const newer = newFile();
+    const tar = gunzipSync(readFileSync(file));
+    tar.write(newest!.replace(/^\d{4}/, '2999'), tar.indexOf(newest!));
+    writeFileSync(newer, gzipSync(tar, { level: 1 }));
+    await expect(restore(newer, await target())).rejects.toThrow(/newer version of Trunkline/);
+  });
+
+  test('into a database that is used', async () => {
+    const to = { ...(await target()), session_url: world.url };
+    await expect(restore(file, to)).rejects.toThrow('The database is not empty');
+  });
+
+  test('where a file is in the way of a backup', async () => {
+    await expect(backUp(source(world), file)).rejects.toThrow(/is there already/);
+  });
+});
+
+test('the commands: from a running server of one folder to a server of an empty one', async () => {
+  const program = join(await builtProduct(), 'dist/cli/index.js');
+  const DATA_DIR = newFolder();
+  const server = await startServer({ DATA_DIR, DEMO: 'false' });
+  const cli = (args: string[], folder: string) =>
+    runProgram('node', [program, ...args], { cwd: newFolder(), env: { DATA_DIR: folder } });
+  const made = cli(['company', 'create', '--name', 'Mine', '--json'], DATA_DIR);
+  const { public_key, private_key } = JSON.parse(made.output);
+  const file = newFile();
+  const backup = cli(['backup', file], DATA_DIR);
+  await server.end('SIGTERM');
+  expect([backup.code, backup.output]).toEqual([0, expect.stringContaining(file)]);
+
+  const empty = newFolder();
+  expect(cli(['restore', file], empty)).toMatchObject({ code: 0 });
+  const restored = await startServer({ DATA_DIR: empty, DEMO: 'false' });
+  const { status } = await fetch(`${restored.url}/api/v1/company`, {
+    headers: { Authorization: basic(`${public_key}:${private_key}`) },
+  });
+  await restored.end('SIGTERM');
+  expect(status).toBe(200);
+  expect(cli(['restore', file], empty)).toMatchObject({
+    code: 1,
+    errors: expect.stringContaining('The database is not empty'),
+  });
+});
