@@ -67,19 +67,42 @@ export async function runOnDatabase(
   }
 }
 
-/** Prints a result: as one JSON document, or as lines for people. */
+/**
+ * Prints a result: as one JSON document, or for people, a record as a line for each value and a
+ * list as a table.
+ */
 export function print(result: object, as_json: boolean): void {
   process.stdout.write(as_json ? `${JSON.stringify(result)}\n` : linesOf(result));
 }
 
 const COLUMN_WIDTH = 14;
 
+const textOf = (value: unknown): string => {
+  if (value instanceof Date) return value.toISOString();
+  return Array.isArray(value) ? value.join(', ') : String(value ?? '');
+};
+
 function linesOf(result: object): string {
-  if (Array.isArray(result)) return result.map(linesOf).join('\n') || 'none\n';
-  const text = (value: unknown) => (Array.isArray(value) ? value.join(', ') : String(value));
+  if (Array.isArray(result)) return tableOf(result as object[]);
   return Object.entries(result)
-    .map(([key, value]) => `${key.padEnd(COLUMN_WIDTH)} ${text(value)}\n`)
+    .map(([key, value]) => `${key.padEnd(COLUMN_WIDTH)} ${textOf(value)}\n`)
     .join('');
+}
+
+function tableOf([...records]: object[]): string {
+  if (records.length === 0) return 'none\n';
+  const names = Object.keys(records[0]!);
+  const rows = [names, ...records.map((record) => Object.values(record).map(textOf))];
+  const widths = names.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows
+    .map((row) =>
+      row
+        .map((text, column) => text.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+    .concat('\n');
 }
 
 /** Returns the company that a command is about: the one named, or the only one. */

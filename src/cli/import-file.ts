@@ -6,12 +6,10 @@ import { randomUUID } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import { BASE_PATH, type Schemas } from '../contract';
+import { readAnswer, unreachable, type Service } from './service';
 
 export interface ImportCommand {
-  /** Where the service listens, without path: http://127.0.0.1:3000 */
-  url: string;
-  /** Value of the Authorization header. */
-  authorization: string;
+  service: Service;
   list: string;
   file: string;
   apply_block_or_unblock: 'block' | 'unblock';
@@ -35,8 +33,9 @@ export async function importFile(command: ImportCommand): Promise<Schemas['Buyer
   while (file.status === 'pending' || file.status === 'running') {
     await setTimeout(POLL_MS);
     // The import goes on while the service restarts.
-    const res = await fetch(`${command.url}${file.routes_show_path}`, {
-      headers: { Authorization: command.authorization },
+    const { url, authorization } = command.service;
+    const res = await fetch(`${url}${file.routes_show_path}`, {
+      headers: { Authorization: authorization },
     }).catch(() => undefined);
     if (!res || res.status >= 500) continue;
     file = read(res.status, await res.text());
@@ -45,20 +44,13 @@ export async function importFile(command: ImportCommand): Promise<Schemas['Buyer
   return file;
 }
 
-function read(status: number, text: string): Schemas['BuyerSuppressionFile'] {
-  if (status < 300)
-    return (JSON.parse(text) as Schemas['BuyerSuppressionFileReply']).buyer_suppression_file;
-  const { errors, detail } = JSON.parse(text) as Schemas['Problem'];
-  throw new Error(
-    Object.entries(errors)
-      .map(([field, faults]) => `${field} ${faults.join(', ')}`)
-      .join('\n') || detail,
-  );
-}
+const read = (status: number, text: string): Schemas['BuyerSuppressionFile'] =>
+  readAnswer<Schemas['BuyerSuppressionFileReply']>(status, text).buyer_suppression_file;
 
 /** Sends the form in pieces: a file of any size needs little memory, and progress is visible. */
 async function upload(command: ImportCommand): Promise<Schemas['BuyerSuppressionFile']> {
-  const { url, authorization, file, progress } = command;
+  const { file, progress } = command;
+  const { url, authorization } = command.service;
   const boundary = `trunkline-${randomUUID()}`;
   const { head, tail } = formAround(command, boundary);
   const bytes = statSync(file).size;
@@ -108,10 +100,7 @@ function formAround(
 /** The response as text, whenever it comes. */
 const responseTo = (req: ClientRequest, url: string) =>
   new Promise<{ status: number; text: string }>((done, fail) => {
-    req.once('error', (error: NodeJS.ErrnoException) => {
-      const is_down = error.code === 'ECONNREFUSED';
-      fail(is_down ? new Error(`No service answers at ${url}. Start it with: npm start`) : error);
-    });
+    req.once('error', (error) => fail(unreachable(url, error)));
     req.once('response', (res) => {
       let text = '';
       res

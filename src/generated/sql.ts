@@ -2062,6 +2062,20 @@ export interface SqlTypes {
       user_email: string | null;
     };
   };
+  'cli.list_jobs': {
+    params: {
+      company_id: string | null;
+    };
+    row: {
+      node: string;
+      kind: string;
+      waiting: number;
+      running: number;
+      to_retry: number;
+      most_tries: number;
+      oldest_seconds: number;
+    };
+  };
   'cli.server_version': {
     params: object;
     row: {
@@ -3977,6 +3991,22 @@ export interface SqlTypes {
     };
     row: {
       id: string;
+    };
+  };
+  'people.expire_credentials': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      now: Date | string | null;
+      expires_at: Date | string | null;
+    };
+    row: {
+      name: string | null;
+      kind: string | null;
+      permissions: string[] | null;
+      superuser: boolean | null;
+      expires_at: Date | null;
+      user_email: string | null;
     };
   };
   'people.find_open_invitation': {

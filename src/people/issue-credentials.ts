@@ -4,6 +4,7 @@ import { createdAt, deletedAt } from '../db/timestamps';
 import type { Caller } from '../http/auth/caller';
 import { digestOf } from '../http/auth/credentials';
 import { findOrCreateUsers } from './find-or-create-users';
+import { EXPIRE_CREDENTIALS } from './queries/access-tokens';
 import { mintCredentials, tokenOf } from '../http/auth/credentials';
 
 export interface NewCredentials {
@@ -84,4 +85,27 @@ export async function revokeCredentials(db: Db, id: bigint, now: Date): Promise<
   });
   if (count === 1) await moveCount(db, 'access_tokens', -1);
   return count === 1;
+}
+
+/**
+ * Issues credentials that may do what others may, and as long; the others then work until
+ * `old_expires_at` at most. Returns undefined if those are revoked or have expired.
+ */
+export async function rotateCredentials(
+  db: Db,
+  id: bigint,
+  { pepper, now, old_expires_at }: { pepper: string; now: Date; old_expires_at: Date },
+): Promise<IssuedCredentials | undefined> {
+  const [old] = await db.sql(EXPIRE_CREDENTIALS, {
+    id,
+    now: now.toISOString(),
+    expires_at: old_expires_at.toISOString(),
+  });
+  if (!old) return undefined;
+  const wanted = { ...old, kind: old.kind as NewCredentials['kind'] };
+  return issueCredentials(
+    db,
+    { ...wanted, user_email: old.user_email ?? undefined },
+    { pepper, now },
+  );
 }

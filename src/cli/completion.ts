@@ -1,0 +1,70 @@
+import { Argument, type Command } from 'commander';
+
+const SHELLS = ['bash', 'zsh', 'fish'];
+
+/** `completion`. */
+export function addCompletionCommand(program: Command): void {
+  program
+    .command('completion')
+    .description(
+      'print what makes a shell complete commands and options; for example, in ~/.bashrc: ' +
+        'source <(trunkline completion bash)',
+    )
+    .addArgument(new Argument('<shell>').choices(SHELLS))
+    .action((shell: string) => void process.stdout.write(completionFor(shell, program)));
+}
+
+/** A script for a shell. It has all words in it: the program is not started to complete one. */
+export function completionFor(shell: string, program: Command): string {
+  const words = wordsOf(program);
+  if (shell === 'fish') return fish(words);
+  return shell === 'zsh'
+    ? `autoload -U +X bashcompinit && bashcompinit\n${bash(words)}`
+    : bash(words);
+}
+
+/** By the path of a command, the words that may follow: commands below it, and its options. */
+type Words = ReadonlyMap<string, readonly string[]>;
+
+function wordsOf(command: Command, path = ''): Words {
+  const visible = command.createHelp();
+  const below = visible.visibleCommands(command).filter((child) => child.name() !== 'help');
+  const options = visible.visibleOptions(command).flatMap(({ long }) => long ?? []);
+  const own: [string, string[]] = [path, [...below.map((child) => child.name()), ...options]];
+  return new Map([
+    own,
+    ...below.flatMap((child) => [...wordsOf(child, `${path} ${child.name()}`.trim())]),
+  ]);
+}
+
+const bash = (words: Words): string => `_trunkline() {
+  local word path="" candidates=""
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "$word" in -*) ;; *) path="\${path:+$path }$word" ;; esac
+  done
+  while :; do
+    case "$path" in
+${[...words].map(([path, list]) => `      "${path}") candidates="${list.join(' ')}"; break ;;`).join('\n')}
+    esac
+    # What is not a command is an argument of the one before it.
+    case "$path" in *" "*) path="\${path% *}" ;; *) path="" ;; esac
+  done
+  COMPREPLY=($(compgen -W "$candidates" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  [ \${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -F _trunkline trunkline
+`;
+
+const fish = (words: Words): string =>
+  [...words]
+    .flatMap(([path, list]) => {
+      const seen = path.split(' ').map((name) => `__fish_seen_subcommand_from ${name}`);
+      const here = path === '' ? '__fish_use_subcommand' : seen.join('; and ');
+      return list.map((word) =>
+        word.startsWith('--')
+          ? `complete -c trunkline -n '${here}' -l ${word.slice(2)}`
+          : `complete -c trunkline -f -n '${here}' -a ${word}`,
+      );
+    })
+    .join('\n')
+    .concat('\n');

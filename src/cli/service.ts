@@ -1,0 +1,123 @@
+import { Option, type Command } from 'commander';
+import { loadConfig } from '../config';
+import { BASE_PATH, type Schemas } from '../contract';
+import type { Installation } from '../installation/open';
+import { issueCredentials, revokeCredentials } from '../people/issue-credentials';
+import { withInstallation } from './command';
+
+// Commands that ask the running service, through its API.
+
+const DAY_MS = 86_400_000;
+
+export interface ServiceOptions {
+  url?: string;
+  key?: string;
+}
+
+/** Adds the options that say where the service is and who asks. */
+export const withServiceOptions = (command: Command): Command =>
+  command
+    .option('--url <url>', 'where the service listens, if not on this machine')
+    .addOption(
+      new Option(
+        '--key <public:private>',
+        'a key pair to use; without it, one is made for the command and revoked afterwards',
+      ).env('TRUNKLINE_KEY'),
+    );
+
+/** The running service, as a caller with a key pair sees it. */
+export interface Service {
+  /** Where it listens, without a path. */
+  url: string;
+  /** Value of the Authorization header. */
+  authorization: string;
+  /** Sends a request below the base path of the API. Throws with the messages of the API. */
+  ask<Answer>(method: 'GET' | 'POST', path: string, body?: object): Promise<Answer>;
+}
+
+/** A key pair that a command makes for itself. */
+export interface OwnKey {
+  /** The company that it is of. */
+  company: (installation: Installation) => Promise<bigint>;
+  /** What it is called while it exists. */
+  name: string;
+  permissions: string[];
+}
+
+/** Runs the work with the key pair that was given, or with one of its own that is then revoked. */
+export function withService<T>(
+  { url, key }: ServiceOptions,
+  own: OwnKey,
+  work: (service: Service) => Promise<T>,
+): Promise<T> {
+  const { port } = loadConfig();
+  const at = (url ?? `http://127.0.0.1:${port}`).replace(/(?<!\/)\/+$/, '');
+  const run = (credentials: string) => work(serviceAt(at, credentials));
+  return key ? run(key) : withOwnKey(own, run);
+}
+
+function serviceAt(url: string, credentials: string): Service {
+  const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
+  return {
+    url,
+    authorization,
+    ask: async <Answer>(method: string, path: string, body?: object) => {
+      const res = await fetch(`${url}${BASE_PATH}${path}`, {
+        method,
+        headers: { Authorization: authorization, 'Content-Type': 'application/json' },
+        body: body && JSON.stringify(body),
+      }).catch((error: Error) => {
+        throw unreachable(url, error.cause as NodeJS.ErrnoException);
+      });
+      return readAnswer<Answer>(res.status, await res.text());
+    },
+  };
+}
+
+/** Why no request can be sent to the service. */
+export const unreachable = (url: string, error: NodeJS.ErrnoException): Error =>
+  error.code === 'ECONNREFUSED'
+    ? new Error(`No service answers at ${url}. Start it with: npm start`)
+    : error;
+
+/** Returns what the API has answered. Throws its messages when it refuses. */
+export function readAnswer<Answer>(status: number, text: string): Answer {
+  if (status < 300) return JSON.parse(text) as Answer;
+  const { errors, detail } = JSON.parse(text) as Schemas['Problem'];
+  throw new Error(
+    Object.entries(errors)
+      .map(([field, faults]) => `${field} ${faults.join(', ')}`)
+      .join('\n') || detail,
+  );
+}
+
+function withOwnKey<T>(own: OwnKey, work: (key: string) => Promise<T>): Promise<T> {
+  return withInstallation(async (installation) => {
+    const { tenants, pepper, clock } = installation.deps;
+    const db = tenants.of(await own.company(installation));
+    const wanted = {
+      name: own.name,
+      kind: 'key_pair' as const,
+      permissions: own.permissions,
+      superuser: false,
+      expires_at: new Date(clock().getTime() + DAY_MS),
+    };
+    const { id, public_key, private_key } = await db.transaction((tx) =>
+      issueCredentials(tx, wanted, { pepper, now: clock() }),
+    );
+    return Promise.race([work(`${public_key}:${private_key}`), interrupted()]).finally(() =>
+      db.transaction((tx) => revokeCredentials(tx, id, clock())),
+    );
+  });
+}
+
+/**
+ * Rejects on Ctrl-C. Under npm that arrives twice, so the listener stays: the second must not end
+ * the process before the key is revoked.
+ */
+const interrupted = () =>
+  new Promise<never>((_, fail) => {
+    process.on('SIGINT', () =>
+      fail(new Error('Stopped waiting. What the service has accepted, it does all the same.')),
+    );
+  });
