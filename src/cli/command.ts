@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { parsePhoneNumberFromString, type PhoneNumber } from 'libphonenumber-js/max';
 import { fromAllParts } from '../installation/all-parts';
 import { loadConfig, type Config } from '../config';
 import {
@@ -130,4 +131,12 @@ export function companyId(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text))
     throw new InvalidArgumentError('must be the id of a company, such as 1');
   return Number(text);
+}
+
+/** Parses a telephone number with its country code. */
+export function phoneNumber(text: string): PhoneNumber {
+  const parsed = parsePhoneNumberFromString(text);
+  if (!parsed?.isPossible())
+    throw new InvalidArgumentError('must be a telephone number, such as +12135550123');
+  return parsed;
 }

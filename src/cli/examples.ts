@@ -14,6 +14,7 @@ export const EXAMPLES: Record<string, string> = {
   'key revoke': 'key revoke pk_live_example',
   'user invite': 'user invite ann@example.com --team 1',
   'number add': 'number add +12135550123',
+  'erase-person': 'erase-person +13105550188 --company 1',
   import: 'import 1 do-not-call.csv',
   explain: 'explain 1 --caller +13105550188 --token state=CA',
   caps: 'caps --full',

@@ -1,9 +1,9 @@
-import { InvalidArgumentError, type Command } from 'commander';
-import { parsePhoneNumberFromString, type PhoneNumber } from 'libphonenumber-js/max';
+import type { Command } from 'commander';
+import type { PhoneNumber } from 'libphonenumber-js/max';
 import { numberFacts } from '../carriers/number-facts';
 import type { Installation } from '../installation/open';
 import { addNumber } from '../numbers/add-number';
-import { companyId, companyOf, json, run } from './command';
+import { companyId, companyOf, json, phoneNumber, run } from './command';
 
 /** `number add`. */
 export function addNumberCommands(program: Command): void {
@@ -40,11 +40,4 @@ async function add(
   };
   const id = await db.transaction((tx) => addNumber(tx, number, deps.clock()));
   return { company_id: Number(db.company_id), id: Number(id), phone_number: number.phone_number };
-}
-
-function phoneNumber(text: string): PhoneNumber {
-  const parsed = parsePhoneNumberFromString(text);
-  if (!parsed?.isPossible())
-    throw new InvalidArgumentError('must be a telephone number, such as +12135550123');
-  return parsed;
 }

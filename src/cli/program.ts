@@ -8,6 +8,7 @@ import { addCompanyCommands } from './companies';
 import { addCompletionCommand } from './completion';
 import { addDatabaseCommands } from './database';
 import { examine, type Finding } from './doctor';
+import { addEraseCommands } from './erase';
 import { EXAMPLES } from './examples';
 import { addImportCommand } from './imports';
 import { addJobCommands } from './jobs';
@@ -30,6 +31,7 @@ export function createProgram(): Command {
   addTokenCommands(program);
   addUserCommands(program);
   addNumberCommands(program);
+  addEraseCommands(program);
   addImportCommand(program);
   addCallCommands(program);
   addJobCommands(program);

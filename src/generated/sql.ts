@@ -2311,6 +2311,197 @@ export interface SqlTypes {
       cluster: string;
     };
   };
+  'erasure.count_kept': {
+    params: {
+      company_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+    };
+    row: {
+      buyer_suppression_numbers: number;
+      contact_restrictions: number;
+      contacts: number;
+      list_values: number;
+    };
+  };
+  'erasure.delete_contact': {
+    params: {
+      company_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+    };
+    row: {
+      was_counted: boolean;
+    };
+  };
+  'erasure.delete_decisions': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'erasure.delete_events': {
+    params: {
+      company_id: number | string | bigint | null;
+      lead_ids: readonly (number | string | bigint)[] | string | null;
+      call_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'erasure.delete_pings': {
+    params: {
+      company_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'erasure.delete_restrictions': {
+    params: {
+      company_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'erasure.erase_attempts': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'erasure.erase_call_events': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'erasure.erase_calls': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      is_recorded: boolean;
+    };
+  };
+  'erasure.erase_change_logs': {
+    params: {
+      company_id: number | string | bigint | null;
+      lead_ids: readonly (number | string | bigint)[] | string | null;
+      call_ids: readonly (number | string | bigint)[] | string | null;
+      mentioned: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'erasure.erase_conversions': {
+    params: {
+      company_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+      call_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'erasure.erase_deliveries': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_ids: readonly (number | string | bigint)[] | string | null;
+      lead_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'erasure.erase_emails': {
+    params: {
+      company_id: number | string | bigint | null;
+      lead_ids: readonly (number | string | bigint)[] | string | null;
+      emails: readonly (string)[] | string | null;
+      now: Date | string | null;
+    };
+    row: {
+      was_counted: boolean;
+    };
+  };
+  'erasure.erase_lead_logs': {
+    params: {
+      company_id: number | string | bigint | null;
+      lead_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'erasure.erase_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      lead_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'erasure.erase_rejected_rows': {
+    params: {
+      company_id: number | string | bigint | null;
+      number: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'erasure.erase_texts': {
+    params: {
+      company_id: number | string | bigint | null;
+      lead_ids: readonly (number | string | bigint)[] | string | null;
+      number: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      was_counted: boolean;
+    };
+  };
+  'erasure.erase_webhook_logs': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_ids: readonly (number | string | bigint)[] | string | null;
+      lead_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'erasure.find_person': {
+    params: {
+      company_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      lead_ids: string[];
+      undeleted_lead_ids: string[];
+      call_ids: string[];
+      running_call_ids: string[];
+      recording_urls: string[];
+      emails: string[];
+      held_until: Date | null;
+    };
+  };
   'http.check_database': {
     params: object;
     row: {

@@ -9,7 +9,7 @@ import { databaseOf, type Installation } from './open';
 const NO_COMPANY = 'There is no company yet. Make one: npx trunkline company create --name NAME';
 const NEW_CREDENTIALS =
   'Found its data; credentials are as before. ' +
-  'New ones: npx trunkline token create --name NAME --superuser';
+  'New ones: npx trunkline key create --name NAME --superuser';
 
 /** What a server prints once it is up. */
 export function banner(

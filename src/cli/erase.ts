@@ -1,0 +1,35 @@
+import type { Command } from 'commander';
+import type { PhoneNumber } from 'libphonenumber-js/max';
+import { erasePerson } from '../erasure/erase-person';
+import { companyId, companyOf, json, phoneNumber, run } from './command';
+
+/** `erase-person`. */
+export function addEraseCommands(program: Command): void {
+  program
+    .command('erase-person')
+    .description(
+      "erase a person's data from all tables, and print a receipt; calls stay as those of a " +
+        'withheld number, and what keeps the person from being contacted stays too',
+    )
+    .argument('<number>', "the person's telephone number", phoneNumber)
+    .option('--company <id>', 'company; not needed where there is only one', companyId)
+    .addOption(json())
+    .action((number: PhoneNumber, options) =>
+      run(options.json, async (installation) => {
+        const { deps } = installation;
+        const company_id = await companyOf(installation, options.company);
+        const receipt = await erasePerson(deps.tenants, company_id, {
+          number: number.number.slice(1),
+          now: deps.clock(),
+        });
+        return options.json ? receipt : inLines(receipt);
+      }),
+    );
+}
+
+/** The receipt as lines for people: the counts of tables are written out. */
+function inLines({ erased, kept, ...receipt }: Awaited<ReturnType<typeof erasePerson>>): object {
+  const text = (counts: Record<string, number>) =>
+    Object.entries(counts).map(([table, rows]) => `${table} ${rows}`);
+  return { ...receipt, erased: text(erased), kept: text(kept) };
+}
