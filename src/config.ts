@@ -74,6 +74,11 @@ export interface Config {
   webhook_allow_networks: string[];
   /** How long deliveries to webhooks are kept, with their logs. */
   webhook_log_days: number;
+  /** How many days records are kept after they have ended or were made; 0 for ever. */
+  call_days: number;
+  lead_days: number;
+  message_days: number;
+  change_log_days: number;
 }
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -181,6 +186,10 @@ const VARIABLES = {
   MAIL_FROM: mailbox({ default: 'Trunkline <no-reply@trunkline.example>' }),
   WEBHOOK_ALLOW_NETWORKS: networks({ default: [] }),
   WEBHOOK_LOG_DAYS: between(1, 36_500)({ default: 30 }),
+  CALL_DAYS: between(0, 36_500)({ default: 0 }),
+  LEAD_DAYS: between(0, 36_500)({ default: 0 }),
+  MESSAGE_DAYS: between(0, 36_500)({ default: 0 }),
+  CHANGE_LOG_DAYS: between(0, 36_500)({ default: 0 }),
 };
 
 /** Reads the environment; the only place that does. Throws ConfigError with every fault at once. */
@@ -231,6 +240,10 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     mail_from: values.MAIL_FROM,
     webhook_allow_networks: values.WEBHOOK_ALLOW_NETWORKS,
     webhook_log_days: values.WEBHOOK_LOG_DAYS,
+    call_days: values.CALL_DAYS,
+    lead_days: values.LEAD_DAYS,
+    message_days: values.MESSAGE_DAYS,
+    change_log_days: values.CHANGE_LOG_DAYS,
   });
 }
 

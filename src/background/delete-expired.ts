@@ -4,6 +4,7 @@ import type { Deps } from '../deps';
 import { deleteExpiredAnswers } from '../http/idempotency';
 import { foldNextActions } from '../leads/fold-next-actions';
 import { deleteExpiredPings } from '../ping-post/delete-expired-pings';
+import { deleteOldRecords } from '../retention/delete-old';
 import { deleteOldWebhookLogs } from '../webhooks/delete-old-logs';
 import { deleteOrphanedUploads } from './delete-orphaned-uploads';
 
@@ -33,6 +34,7 @@ function deleteExpired(deps: Deps): void {
         deleteUnusedCounts(sql),
         foldNextActions(sql),
         deleteOldWebhookLogs(part, config.webhook_log_days),
+        deleteOldRecords(part, config),
       ];
     }),
   ];

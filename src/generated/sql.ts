@@ -4543,6 +4543,145 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'retention.delete_calls': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      is_recorded: boolean;
+    };
+  };
+  'retention.delete_change_logs': {
+    params: {
+      company_id: number | string | bigint | null;
+      before: Date | string | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      deleted: number;
+    };
+  };
+  'retention.delete_conversions': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      deleted: number;
+    };
+  };
+  'retention.delete_emails': {
+    params: {
+      company_id: number | string | bigint | null;
+      before: Date | string | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      deleted: number;
+    };
+  };
+  'retention.delete_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      deleted: number;
+    };
+  };
+  'retention.delete_parts_of_calls': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      conversions: number;
+    };
+  };
+  'retention.delete_parts_of_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      logs: number;
+    };
+  };
+  'retention.delete_texts': {
+    params: {
+      company_id: number | string | bigint | null;
+      before: Date | string | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      deleted: number;
+    };
+  };
+  'retention.detach_calls': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      is_recorded: boolean;
+    };
+  };
+  'retention.list_companies': {
+    params: object;
+    row: {
+      id: string;
+    };
+  };
+  'retention.list_deleted_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      before: Date | string | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'retention.list_old_calls': {
+    params: {
+      company_id: number | string | bigint | null;
+      before: Date | string | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'retention.list_old_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      before: Date | string | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'retention.lock_calls': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'retention.lock_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+      is_counted: boolean;
+    };
+  };
   'routing.business_hours': {
     params: {
       company_id: number | string | bigint | null;

@@ -32,6 +32,10 @@ export function sharedSettings(config: Config, pepper: string): SharedSettings {
     SELLER_RATE_LIMIT_PER_MINUTE: config.seller_rate_limit_per_minute,
     WEBHOOK_ALLOW_NETWORKS: config.webhook_allow_networks.toSorted().join(','),
     WEBHOOK_LOG_DAYS: config.webhook_log_days,
+    CALL_DAYS: config.call_days,
+    LEAD_DAYS: config.lead_days,
+    MESSAGE_DAYS: config.message_days,
+    CHANGE_LOG_DAYS: config.change_log_days,
   };
 }
 
