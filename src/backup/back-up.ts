@@ -76,8 +76,9 @@ export async function backUp(source: Source, file: string): Promise<BackedUp> {
     const bytes = await writeArchive(file, async (archive) => {
       await archive.add(MANIFEST, JSON.stringify(manifest));
       await archive.add(PEPPER, source.pepper);
+      const keys = (await sql(LIST_FILES, {})).map(({ key }) => key!);
       const rows = await addTables(archive, client, manifest.columns);
-      totals = { rows, ...(await addFiles(archive, sql, source.storage)) };
+      totals = { rows, ...(await addFiles(archive, keys, source.storage)) };
       await archive.add(TOTALS, JSON.stringify(totals));
     });
     const rows = Object.values(totals.rows).reduce((sum, count) => sum + count, 0);
@@ -143,19 +144,17 @@ async function* piecesOf(stream: Readable): AsyncGenerator<Buffer> {
   if (bytes > 0) yield Buffer.concat(chunks);
 }
 
-async function addFiles(
+/** Adds uploaded files to an archive. */
+export async function addFiles(
   archive: Archive,
-  sql: Sql,
+  keys: readonly string[],
   storage: Storage,
 ): Promise<Omit<Totals, 'rows'>> {
   const missing_files: string[] = [];
-  let files = 0;
-  for (const { key } of await sql(LIST_FILES, {})) {
-    const found = await storage.open(key!);
-    if (found) {
-      await archive.addStream(fileName(key!), found.bytes, found.stream);
-      files++;
-    } else missing_files.push(key!);
+  for (const key of keys) {
+    const found = await storage.open(key);
+    if (found) await archive.addStream(fileName(key), found.bytes, found.stream);
+    else missing_files.push(key);
   }
-  return { files, missing_files };
+  return { files: keys.length - missing_files.length, missing_files };
 }

@@ -1,14 +1,15 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { backUp, type BackedUp } from '../backup/back-up';
+import { exportCompany } from '../backup/export-company';
 import { restore, type Restored } from '../backup/restore';
 import { sqlOn } from '../db/sql';
 import { storageOf } from '../deps';
 import { openDatabaseServer } from '../installation/open';
 import { claimPepper, keepPepper } from '../installation/pepper';
-import { commandConfig, json, print } from './command';
+import { commandConfig, companyId, json, print, run } from './command';
 
-/** `backup` and `restore`. */
+/** `backup`, `restore` and `export-company`. */
 export function addBackupCommands(program: Command): void {
   program
     .command('backup')
@@ -28,6 +29,15 @@ export function addBackupCommands(program: Command): void {
     .argument('<file>', 'a file that `backup` has written')
     .addOption(json())
     .action(async (file, options) => print(await restoreFrom(resolve(file)), options.json));
+  program
+    .command('export-company')
+    .description('write all records of a company, each table as CSV, and its files into one file')
+    .argument('<company>', 'its id', companyId)
+    .argument('<file>', 'a file that does not exist yet, such as company.tar.gz')
+    .addOption(json())
+    .action((company, file, options) =>
+      run(options.json, ({ deps }) => exportCompany(deps, BigInt(company), resolve(file))),
+    );
 }
 
 async function backUpTo(file: string): Promise<BackedUp> {

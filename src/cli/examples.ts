@@ -5,6 +5,7 @@ export const EXAMPLES: Record<string, string> = {
   'settings accept': 'settings accept',
   backup: 'backup /var/backups/trunkline-2027-01-31.tar.gz',
   restore: 'restore /var/backups/trunkline-2027-01-31.tar.gz',
+  'export-company': 'export-company 1 acme.tar.gz',
   demo: "demo --name 'Demo Company'",
   'demo remove': 'demo remove --company 2',
   'company create': "company create --name 'Acme Insurance' --country US",

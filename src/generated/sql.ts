@@ -158,6 +158,15 @@ export interface SqlTypes {
       key: string | null;
     };
   };
+  'backup.find_company': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      name: string;
+    };
+  };
   'backup.forget_settings': {
     params: object;
     row: {
@@ -184,6 +193,23 @@ export interface SqlTypes {
   'backup.job_columns': {
     params: object;
     row: {
+      columns: string;
+    };
+  };
+  'backup.list_company_files': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      key: string | null;
+    };
+  };
+  'backup.list_company_tables': {
+    params: {
+      left_out: readonly (string)[] | string | null;
+    };
+    row: {
+      name: string;
       columns: string;
     };
   };

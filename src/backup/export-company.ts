@@ -1,0 +1,114 @@
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { PoolClient } from 'pg';
+import { to } from 'pg-copy-streams';
+import { contract } from '../contract';
+import type { Database } from '../db/client';
+import { sqlOn } from '../db/sql';
+import { inTransaction } from '../db/transaction';
+import type { Deps } from '../deps';
+import { StartError } from '../start-error';
+import { writeArchive, type Archive } from './archive';
+import { addFiles } from './back-up';
+import {
+  copyCompanyOut,
+  FIND_COMPANY,
+  LIST_COMPANY_FILES,
+  LIST_COMPANY_TABLES,
+} from './queries/company';
+import { READ_MOMENT } from './queries/snapshot';
+
+/** What is of use to this installation alone. */
+const LEFT_OUT = [
+  'call_changes',
+  'credential_lookups',
+  'decision_bases',
+  'idempotency_keys',
+  'next_action_counts',
+  'rate_limits',
+  'record_counts',
+  'routing_changes',
+  'saved_counts',
+];
+
+export interface ExportedCompany {
+  file: string;
+  bytes: number;
+  company_id: number;
+  taken_at: string;
+  /** Rows by table. */
+  rows: Record<string, number>;
+  files: number;
+  missing_files: string[];
+}
+
+/**
+ * Writes all records of a company, as of one instant, into a new archive: each table as CSV, and the
+ * uploaded files. Digests and secrets of credentials and webhooks are left out.
+ */
+export async function exportCompany(
+  { parts, storage }: Pick<Deps, 'parts' | 'storage'>,
+  company_id: bigint,
+  file: string,
+): Promise<ExportedCompany> {
+  if (existsSync(file)) throw new StartError(`${file} is there already: choose another name.`);
+  const database = await databaseOf(
+    parts().map((part) => part.database),
+    company_id,
+  );
+  return inTransaction(database.bulk, async (client) => {
+    await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+    await client.query('SET LOCAL statement_timeout = 0');
+    const sql = sqlOn(client);
+    const [moment] = await sql(READ_MOMENT, {});
+    const taken_at = moment!.taken_at!.toISOString();
+    const folder = await mkdtemp(join(dirname(file), '.export-'));
+    try {
+      let rows = {};
+      let added = { files: 0, missing_files: [] as string[] };
+      const bytes = await writeArchive(file, async (archive) => {
+        rows = await addTables(archive, client, { company_id, folder });
+        const keys = (await sql(LIST_COMPANY_FILES, { company_id })).map(({ key }) => key!);
+        added = await addFiles(archive, keys, storage);
+        await archive.add(
+          'export.json',
+          JSON.stringify({ version: contract.document.info.version, taken_at, rows, ...added }),
+        );
+      });
+      return { file, bytes, company_id: Number(company_id), taken_at, rows, ...added };
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+}
+
+/** The database with the rows of a company. */
+async function databaseOf(databases: readonly Database[], company_id: bigint): Promise<Database> {
+  for (const database of databases)
+    if ((await database.sql(FIND_COMPANY, { company_id })).length > 0) return database;
+  throw new StartError(`There is no company ${company_id}.`);
+}
+
+/** A file of an archive has its size before its content: each table is written to `folder` first. */
+async function addTables(
+  archive: Archive,
+  client: PoolClient,
+  { company_id, folder }: { company_id: bigint; folder: string },
+): Promise<Record<string, number>> {
+  const rows: Record<string, number> = {};
+  const tables = await sqlOn(client)(LIST_COMPANY_TABLES, { left_out: LEFT_OUT });
+  for (const { name, columns } of tables) {
+    const draft = join(folder, `${name}.csv`);
+    const stream = client.query(to(copyCompanyOut(name, columns, String(company_id))));
+    await pipeline(stream, createWriteStream(draft, { mode: 0o600 }));
+    if (stream.rowCount > 0) {
+      rows[name] = stream.rowCount;
+      const { size } = await stat(draft);
+      await archive.addStream(`tables/${name}.csv`, size, createReadStream(draft));
+    }
+    await rm(draft);
+  }
+  return rows;
+}
