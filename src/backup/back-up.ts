@@ -32,7 +32,7 @@ import {
   READ_MOMENT,
 } from './queries/snapshot';
 
-/** What of a table is in the memory of this process at a time. */
+/** How much of a table is in the memory of this process at a time. */
 const PIECE_BYTES = 4 * 1024 * 1024;
 
 /** What is of processes that run now, and of the requests of this minute. */
@@ -60,7 +60,11 @@ export interface BackedUp {
  * all tables and jobs, the pepper, and the uploaded files that records refer to. A file that is
  * removed in the meantime is named in `missing_files`; its import had ended.
  */
-export async function backUp(source: Source, file: string): Promise<BackedUp> {
+export async function backUp(
+  source: Source,
+  file: string,
+  { piece_bytes = PIECE_BYTES } = {},
+): Promise<BackedUp> {
   if (existsSync(file)) throw new StartError(`${file} is there already: choose another name.`);
   const client = new HostsClient({
     connectionString: source.session_url,
@@ -77,7 +81,7 @@ export async function backUp(source: Source, file: string): Promise<BackedUp> {
       await archive.add(MANIFEST, JSON.stringify(manifest));
       await archive.add(PEPPER, source.pepper);
       const keys = (await sql(LIST_FILES, {})).map(({ key }) => key!);
-      const rows = await addTables(archive, client, manifest.columns);
+      const rows = await addTables(archive, client, { all_columns: manifest.columns, piece_bytes });
       totals = { rows, ...(await addFiles(archive, keys, source.storage)) };
       await archive.add(TOTALS, JSON.stringify(totals));
     });
@@ -116,14 +120,14 @@ async function readManifest(sql: Sql): Promise<Manifest> {
 async function addTables(
   archive: Archive,
   client: Client,
-  all_columns: Manifest['columns'],
+  { all_columns, piece_bytes }: { all_columns: Manifest['columns']; piece_bytes: number },
 ): Promise<Totals['rows']> {
   const rows: Totals['rows'] = {};
   for (const [table, columns] of Object.entries(all_columns)) {
     const text = table === JOBS ? copyJobsOut(columns) : copyOut(table, columns);
     const stream = client.query(to(text));
     let piece = 0;
-    for await (const content of piecesOf(stream))
+    for await (const content of piecesOf(stream, piece_bytes))
       await archive.add(pieceName(table, piece++), content);
     rows[table] = stream.rowCount;
   }
@@ -131,13 +135,13 @@ async function addTables(
 }
 
 /** Gathers the chunks of a stream into larger pieces. */
-async function* piecesOf(stream: Readable): AsyncGenerator<Buffer> {
+async function* piecesOf(stream: Readable, piece_bytes: number): AsyncGenerator<Buffer> {
   let chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes < PIECE_BYTES) continue;
+    if (bytes < piece_bytes) continue;
     yield Buffer.concat(chunks);
     [chunks, bytes] = [[], 0];
   }

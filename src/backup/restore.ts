@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -159,7 +160,10 @@ function fill({ client, manifest }: Load, table: string): Filling {
   done.catch(() => undefined);
   return {
     table,
-    add: (stream) => pipeline(stream, sink, { end: false }),
+    add: async (stream) => {
+      for await (const chunk of stream)
+        if (!sink.write(chunk)) await Promise.race([once(sink, 'drain'), done]);
+    },
     async end(rows) {
       sink.end();
       await done;
