@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { load } from 'js-yaml';
 import {
   METHODS,
   type Content,
@@ -15,6 +14,7 @@ import {
   type Schema,
   type Schemas,
 } from './contract-document';
+import { parseContract } from './parse-contract';
 
 export { METHODS };
 export type {
@@ -97,7 +97,7 @@ export interface Contract {
 /** Reads openapi.yaml. */
 export function readContract(file = CONTRACT_FILE): Contract {
   const text = readFileSync(file, 'utf8');
-  const document = load(text) as ContractDocument;
+  const document = parseContract(text);
   const resolve = <T extends { $ref?: string }>(node: T): T => {
     if (!node.$ref) return node;
     const { $ref, ...siblings } = node;
