@@ -12,7 +12,7 @@ const ORDER = [
   ['schedules', 'routing', 'leads'],
   ['outreach', 'ping-post'],
   ['calls'],
-  ['telephony', 'webhooks'],
+  ['telephony', 'webhooks', 'events'],
 ];
 /** Files that know every room, or start the program. */
 const COMPOSITION =

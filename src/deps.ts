@@ -4,7 +4,7 @@ import type { Carrier } from './carriers/carrier';
 import type { Config } from './config';
 import { openDatabase, type Database, type DatabaseOptions } from './db/client';
 import { openRateLimitCounter, type RateLimitCounter } from './db/rate-limit-counter';
-import { openAgentStreams, type AgentStreams } from './agents/streams';
+import { openLive, type Live } from './events/live';
 import { oneDatabase, type Directory } from './db/directory';
 import { sqlOn } from './db/sql';
 import { openStandby, type Standby } from './db/standby';
@@ -30,7 +30,7 @@ export interface Deps {
   authenticator: Authenticator;
   limits: RateLimits;
   queue: Queue;
-  live: AgentStreams;
+  live: Live;
   storage: Storage;
   carrier: Carrier;
   mailer: Mailer;
@@ -139,7 +139,7 @@ export function depsOfDatabase(
       counterOf({ database, log }, rate_window_seconds),
       rate_window_seconds,
     ),
-    live: openAgentStreams({ database, clock, log, max_connections: config.max_connections }),
+    live: openLive({ database, clock, log, max_connections: config.max_connections }),
   };
 }
 

@@ -22,6 +22,7 @@ import { company } from './people/company';
 import { contacts } from './leads/contacts';
 import { dispositions } from './calls/dispositions';
 import { emails } from './outreach/emails';
+import { eventStream } from './events/event-stream';
 import { inboundWebhooks } from './ping-post/inbound-webhooks';
 import { leadCallers } from './leads/lead-callers';
 import { leadLogs } from './leads/lead-logs';
@@ -86,6 +87,7 @@ export const createHandlers = (deps: Deps): Handlers =>
     accessTokens(deps),
     me(),
     company(deps),
+    eventStream(deps),
     collections(deps),
   ]);
 

@@ -12,6 +12,7 @@ import { resolveTargets } from './message-targets';
 import { createMessage, deleteMessage, updateMessage } from './save-message';
 import { streamAgent } from './stream-agent';
 import type { AgentStreams } from './streams';
+import type { TakePlace } from '../http/stream-places';
 
 /** The ids of the records that a message is addressed to. */
 const targets = (table: string, column: string) => `ARRAY(
@@ -92,7 +93,7 @@ export const agentMessages = ({ clock, live }: Deps) => {
 
 async function openStream(
   { query, db, caller, last_event_id }: Call<'streamAgentMessages'>,
-  live: AgentStreams,
+  live: AgentStreams & { takePlace: TakePlace },
 ): Promise<EventStream> {
   const agent = await ownAgent(db, caller, {
     field: 'auth_token',
@@ -107,7 +108,8 @@ async function openStream(
   const wait_ms = (query.wait_seconds ?? 0) * 1000;
   const events = db.accessScope ? EVENTS.limited : EVENTS.all;
   return new EventStream((reader_gone) => {
-    reader_gone.addEventListener('abort', live.takePlace(followed), { once: true });
+    const leave = live.takePlace({ ...followed, reader: { kind: 'agent', id: agent.id } });
+    reader_gone.addEventListener('abort', leave, { once: true });
     return streamAgent({ db, live, followed, events, wait_ms, reader_gone });
   });
 }

@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import type { Database } from '../db/client';
 import { bell, listen, type Bell } from '../db/notifications';
 import { FIND_STREAMS_TO_WAKE } from './queries/streams';
-import { streamPlaces, type TakePlace } from './stream-places';
 
 // Wakes the event streams of this process. One connection listens for all of them; a poll every two
 // seconds finds events whose notification was lost, and streams that must end.
@@ -34,8 +33,6 @@ export interface Following {
 }
 
 export interface AgentStreams {
-  /** Takes a place for a stream, and returns what gives it back. Throws 429 if none is left. */
-  takePlace: TakePlace;
   follow(followed: Followed): Following;
   /** Ends all streams, and those that are opened later at once. */
   close(): void;
@@ -51,8 +48,6 @@ interface StreamDeps {
   database: Database;
   clock: () => Date;
   log: Logger;
-  /** Connections of clients that the process takes at a time. */
-  max_connections: number;
 }
 
 export const openAgentStreams = (deps: StreamDeps): AgentStreams => new Streams(deps);
@@ -64,11 +59,7 @@ class Streams implements AgentStreams {
   private listening: AbortController | undefined;
   private closed = false;
 
-  readonly takePlace: TakePlace;
-
-  constructor(private readonly deps: StreamDeps) {
-    this.takePlace = streamPlaces(deps.max_connections);
-  }
+  constructor(private readonly deps: StreamDeps) {}
 
   follow(followed: Followed): Following {
     const key = `${followed.company_id}/${followed.agent_id}`;

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { AgentStreams } from '../agents/streams';
+import type { Live } from '../events/live';
 import type { Database } from '../db/client';
 import type { Directory } from '../db/directory';
 import type { RateLimitCounter } from '../db/rate-limit-counter';
@@ -152,10 +152,12 @@ export class Cells {
   };
 
   /** Event streams; the places for them are those of the process. */
-  streams(own: AgentStreams): AgentStreams {
+  streams(own: Live): Live {
     return {
       takePlace: own.takePlace,
       follow: (followed) => this.of(followed.company_id).deps.live.follow(followed),
+      followCompany: (followed) =>
+        this.of(followed.caller.company_id).deps.live.followCompany(followed),
       close: () => {
         own.close();
         for (const { deps } of this.parts.values()) deps.live.close();

@@ -3304,6 +3304,53 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/events/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream what happens in the company
+         * @description Server-sent events for pages that show what happens now. An event names the record that it
+         *     is about; read that record for the rest of it. Its `data` is JSON:
+         *
+         *     - `call`: something happened in a call, as `GET /calls/{id}/events` lists it: `id`,
+         *       `call_id`, `event`, `buyer_id` and `created_at`. For those with `calls:read`.
+         *     - `cap`: the caps of a buyer or a group were used or changed: `buyer_id` and
+         *       `buyer_group_id`, one of which is null. For those with `buyers:read` and
+         *       `buyer_groups:read`.
+         *     - `lead`: an entry of the log of a lead: `id`, `lead_id`, `event` and `created_at`. For those
+         *       with `lead_logs:read`.
+         *     - `import`: a suppression file made progress: `id`, `status`, `total_count`, `import_count`
+         *       and `rejected_count`. For those with `buyer_suppression_files:read`.
+         *     - `reset`: what happened since the event to resume from is no longer known: load again what
+         *       you show. `reason` is `too_old` after a day, or `other_server` after the database was
+         *       replaced by its standby or a copy.
+         *
+         *     Events are only about records that the caller may see, and come within about a second; while
+         *     a transaction of the database takes longer, they wait for it. Those of a kind are in order.
+         *     Several changes of a cap or a file may come as one event.
+         *
+         *     With `Last-Event-ID`, which browsers send automatically, or `last_event_id`, the stream
+         *     resumes after that event, on any server: no event is lost or repeated. Without it the stream
+         *     starts with new events. A block without data every 15 seconds keeps the connection alive.
+         *
+         *     The stream ends when the credentials are revoked or their permissions change, when the server
+         *     stops, when the client stops reading, and after `wait_seconds`: connect again. Credentials
+         *     without any of the permissions are refused with 403, and their sixth stream at a time with
+         *     429.
+         */
+        get: operations["streamEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/collections": {
         parameters: {
             query?: never;
@@ -9028,6 +9075,11 @@ export interface components {
             calls: components["schemas"]["Call"][];
             metadata: components["schemas"]["PageMetadata"];
         };
+        /**
+         * @description What an event is about.
+         * @enum {string}
+         */
+        StreamedKind: "call" | "cap" | "lead" | "import";
         CallEvent: {
             /**
              * Format: int64
@@ -10263,6 +10315,10 @@ export interface components {
         LastEventIdHeader: string;
         /** @description The same as the header, which takes precedence when both are sent. */
         LastEventId: number;
+        /** @description Only events of these kinds. By default of all kinds that the caller may read. */
+        StreamedKinds: components["schemas"]["StreamedKind"][];
+        /** @description The same as the header, which takes precedence when both are sent. */
+        LastStreamedId: string;
         /** @description How long the stream waits for events before it ends. `0` sends the events available and ends at once. For proxies that cut off long responses. By default `3600`. */
         WaitSeconds: number;
         /** @description `contact_grid` adds foreign keys to the record; a contact has none beyond its columns. */
@@ -19451,6 +19507,42 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    streamEvents: {
+        parameters: {
+            query?: {
+                /** @description Only events of these kinds. By default of all kinds that the caller may read. */
+                kinds?: components["parameters"]["StreamedKinds"];
+                /** @description The same as the header, which takes precedence when both are sent. */
+                last_event_id?: components["parameters"]["LastStreamedId"];
+                /** @description How long the stream waits for events before it ends. `0` sends the events available and ends at once. For proxies that cut off long responses. By default `3600`. */
+                wait_seconds?: components["parameters"]["WaitSeconds"];
+            };
+            header?: {
+                /** @description The id of the last event received. */
+                "Last-Event-ID"?: components["parameters"]["LastEventIdHeader"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events, until the stream ends. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];

@@ -3452,6 +3452,23 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
       "source": "import requests\n\nresponse = requests.put(\n    \"http://127.0.0.1:3000/api/v1/company\",\n    auth=(\"public_key\", \"private_key\"),\n    json={\n        \"contact_countries\": [\"US\", \"CA\"],\n        \"service_cost_per_minute\": 0.0125,\n        \"lead_token_powers\": [\n            \"submit\",\n            \"opt_out\",\n            \"remove\",\n            \"move_to_end\",\n            \"read\",\n        ],\n        \"help_text\": \"Demo Company: call +1 213 555 0100 for help, or reply STOP.\",\n    },\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
+  "streamEvents": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -H 'Authorization: Token USER_TOKEN' -N http://127.0.0.1:3000/api/v1/events/stream"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n  headers: { Authorization: 'Token USER_TOKEN' },\n});\n\nconst { data, error } = await client.GET('/events/stream', {\n  parseAs: 'stream',\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.get(\n    \"http://127.0.0.1:3000/api/v1/events/stream\",\n    headers={\"Authorization\": \"Token USER_TOKEN\"},\n    stream=True,\n)\nresponse.raise_for_status()\nfor line in response.iter_lines(decode_unicode=True):\n    print(line)"
+    }
+  ],
   "listCollections": [
     {
       "lang": "Shell",

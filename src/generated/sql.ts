@@ -2528,6 +2528,163 @@ export interface SqlTypes {
       held_until: Date | null;
     };
   };
+  'events.find_call_events': {
+    params: {
+      company_id: number | string | bigint | null;
+      after: number | string | bigint | null;
+      seen: number | string | bigint | null;
+      from: number | string | bigint | null;
+      to: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      data: string;
+    };
+  };
+  'events.find_caps_of_buyers': {
+    params: {
+      company_id: number | string | bigint | null;
+      seen: number | string | bigint | null;
+      from: string | null;
+      to: string | null;
+    };
+    row: {
+      id: string;
+      data: string;
+    };
+  };
+  'events.find_caps_of_groups': {
+    params: {
+      company_id: number | string | bigint | null;
+      seen: number | string | bigint | null;
+      from: string | null;
+      to: string | null;
+    };
+    row: {
+      id: string;
+      data: string;
+    };
+  };
+  'events.find_caps_of_visible_buyers': {
+    params: {
+      company_id: number | string | bigint | null;
+      seen: number | string | bigint | null;
+      from: string | null;
+      to: string | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+      data: string;
+    };
+  };
+  'events.find_caps_of_visible_groups': {
+    params: {
+      company_id: number | string | bigint | null;
+      seen: number | string | bigint | null;
+      from: string | null;
+      to: string | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+      data: string;
+    };
+  };
+  'events.find_imports': {
+    params: {
+      company_id: number | string | bigint | null;
+      seen: number | string | bigint | null;
+      from: number | string | bigint | null;
+      to: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      data: string;
+    };
+  };
+  'events.find_lead_logs': {
+    params: {
+      company_id: number | string | bigint | null;
+      after: number | string | bigint | null;
+      seen: number | string | bigint | null;
+      from: number | string | bigint | null;
+      to: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      data: string;
+    };
+  };
+  'events.find_now': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      server: string;
+      horizon: string;
+      calls_after: string;
+      leads_after: string;
+    };
+  };
+  'events.find_visible_call_events': {
+    params: {
+      company_id: number | string | bigint | null;
+      after: number | string | bigint | null;
+      seen: number | string | bigint | null;
+      from: number | string | bigint | null;
+      to: number | string | bigint | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+      data: string;
+    };
+  };
+  'events.find_visible_imports': {
+    params: {
+      company_id: number | string | bigint | null;
+      seen: number | string | bigint | null;
+      from: number | string | bigint | null;
+      to: number | string | bigint | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+      data: string;
+    };
+  };
+  'events.find_visible_lead_logs': {
+    params: {
+      company_id: number | string | bigint | null;
+      after: number | string | bigint | null;
+      seen: number | string | bigint | null;
+      from: number | string | bigint | null;
+      to: number | string | bigint | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+      data: string;
+    };
+  };
+  'events.look_for_news': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      horizons: readonly (number | string | bigint)[] | string | null;
+      calls_after: readonly (number | string | bigint)[] | string | null;
+      leads_after: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      n: number;
+      server: string;
+      horizon: string;
+      newest: string;
+      last_call_event: string;
+      last_lead_log: string;
+      has_news: boolean;
+    };
+  };
   'http.check_database': {
     params: object;
     row: {
@@ -2557,6 +2714,20 @@ export interface SqlTypes {
       permissions: string[] | null;
       secret_digest: Buffer | null;
       expires_at: Date | null;
+      teams: unknown;
+    };
+  };
+  'http.find_current_rights': {
+    params: {
+      company_ids: readonly (number | string | bigint)[] | string | null;
+      access_token_ids: readonly (number | string | bigint)[] | string | null;
+      now: Date | string | null;
+    };
+    row: {
+      n: number;
+      kind: string | null;
+      superuser: boolean | null;
+      permissions: string[] | null;
       teams: unknown;
     };
   };

@@ -62,5 +62,5 @@ test('credentials can have every scope of an operation, and no scope is unused',
     contract.operations
       .filter(({ scope, credentials }) => !scope && credentials === 'account')
       .map(({ id }) => id),
-  ).toEqual(['showMe', 'listCollections', 'listTimeZones', 'showCollection']);
+  ).toEqual(['showMe', 'streamEvents', 'listCollections', 'listTimeZones', 'showCollection']);
 });

@@ -43,7 +43,11 @@ export async function listening(
 export async function openStream(
   url: string,
   token: string,
-  { after, query = '' }: { after?: string; query?: string } = {},
+  {
+    after,
+    query = '',
+    path = 'agent_messages/stream',
+  }: { after?: string; query?: string; path?: string } = {},
 ): Promise<Reader> {
   const leaving = new AbortController();
   const headers = {
@@ -51,7 +55,7 @@ export async function openStream(
     'Accept-Encoding': 'gzip',
     ...(after !== undefined && { 'Last-Event-ID': after }),
   };
-  const res = await fetch(`${url}/api/v1/agent_messages/stream${query}`, {
+  const res = await fetch(`${url}/api/v1/${path}${query}`, {
     headers,
     signal: leaving.signal,
   });

@@ -66,7 +66,8 @@ export async function sendAs(
 }
 
 /** A stream goes on until its client leaves: the test asks for what is there at once. */
-const isStream = ({ id }: Operation): boolean => id === 'streamAgentMessages';
+const isStream = ({ id }: Operation): boolean =>
+  id === 'streamAgentMessages' || id === 'streamEvents';
 
 const asAgent =
   ({ tokens }: Sender): Sign =>

@@ -43,6 +43,8 @@ export const EXCEPTIONS: readonly Exception[] = [
     statements: [
       'agents.find_streams_to_wake',
       'calls.find_stale_calls',
+      'events.look_for_news',
+      'http.find_current_rights',
       'leads.find_schedule_events',
       'webhooks.list_companies_with_events',
       'webhooks.list_companies_with_deliveries',

@@ -45,3 +45,40 @@ export const FIND_CREDENTIALS = statement(
   secret_digest: Buffer;
   teams: TeamRow[] | null;
 }>();
+
+/**
+ * What credentials allow now, in the order of two arrays; no row for those that are revoked, have
+ * expired, or are those of a deleted user.
+ */
+export const FIND_CURRENT_RIGHTS = statement(
+  'http.find_current_rights',
+  sql`
+    SELECT
+      followed.n::int, a.kind, a.superuser, a.permissions,
+      (
+        SELECT json_agg(json_build_object(
+          'id', team.id::text, 'permissions', team.permissions, 'superuser', team.superuser
+        ))
+        FROM access_control_list_users member
+        JOIN access_control_lists team
+          ON team.company_id = member.company_id
+          AND team.id = member.access_control_list_id
+          AND team.deleted_at IS NULL
+        WHERE member.company_id = a.company_id AND member.user_id = a.user_id
+      ) AS teams
+    FROM unnest({company_ids}::bigint[], {access_token_ids}::bigint[]) WITH ORDINALITY
+      AS followed(company_id, access_token_id, n)
+    JOIN access_tokens a
+      ON a.company_id = followed.company_id AND a.id = followed.access_token_id
+    LEFT JOIN users u ON u.company_id = a.company_id AND u.id = a.user_id
+    WHERE a.deleted_at IS NULL AND u.deleted_at IS NULL
+      AND (a.expires_at IS NULL OR a.expires_at > {now}::timestamptz)
+  `,
+  { prepared: false },
+).returning<{
+  n: number;
+  kind: 'key_pair' | 'user_token';
+  superuser: boolean;
+  permissions: string[];
+  teams: TeamRow[] | null;
+}>();

@@ -1,38 +1,41 @@
 import { HttpProblem } from '../errors';
 
-// An event stream holds a connection for hours. An agent, and all agents of a company, have only so
-// many at a time in a process, so that others find a connection.
+// An event stream holds a connection for hours. A reader, and all readers of a company, have only
+// so many at a time in a process, so that others find a connection.
 
 /** Enough for several windows, and for streams that broke without the server's knowing yet. */
-const MAX_OF_AGENT = 5;
+const MAX_OF_READER = 5;
 
 interface Streamed {
   company_id: bigint;
-  agent_id: bigint;
+  /** Whose streams are counted together: an agent, or credentials. */
+  reader: { kind: 'agent' | 'access_token'; id: bigint };
 }
 
 /** Takes a place for a stream, and returns what gives it back. Throws 429 if none is left. */
 export type TakePlace = (stream: Streamed) => () => void;
 
+const READERS = { agent: 'This agent has', access_token: 'These credentials have' };
+
 /** The places of a process. A company has a quarter of all connections. */
 export function streamPlaces(max_connections: number): TakePlace {
   const max_of_company = Math.ceil(max_connections / 4);
-  /** By company, and by `<company>/<agent>`. */
+  /** By company, and by `<company>/<kind>/<id>`. */
   const taken = new Map<string, number>();
   const add = (key: string, n: 1 | -1) => {
     const sum = (taken.get(key) ?? 0) + n;
     if (sum > 0) taken.set(key, sum);
     else taken.delete(key);
   };
-  return ({ company_id, agent_id }) => {
+  return ({ company_id, reader: { kind, id } }) => {
     const company = String(company_id);
-    const agent = `${company}/${agent_id}`;
-    if ((taken.get(agent) ?? 0) >= MAX_OF_AGENT)
-      throw tooMany(`This agent already has ${MAX_OF_AGENT} event streams open.`);
+    const reader = `${company}/${kind}/${id}`;
+    if ((taken.get(reader) ?? 0) >= MAX_OF_READER)
+      throw tooMany(`${READERS[kind]} ${MAX_OF_READER} event streams open already.`);
     if ((taken.get(company) ?? 0) >= max_of_company)
-      throw tooMany(`Your company's agents already have ${max_of_company} event streams open.`);
-    for (const key of [company, agent]) add(key, 1);
-    return () => [company, agent].forEach((key) => add(key, -1));
+      throw tooMany(`Your company has ${max_of_company} event streams open already.`);
+    for (const key of [company, reader]) add(key, 1);
+    return () => [company, reader].forEach((key) => add(key, -1));
   };
 }
 

@@ -1,0 +1,176 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Database } from '../db/client';
+import { bell, type Bell } from '../db/notifications';
+import type { Caller } from '../http/auth/caller';
+import { unchangedRights } from '../http/auth/unchanged-rights';
+import type { Position } from './position';
+import { LOOK_FOR_NEWS } from './queries/events';
+
+// Wakes the streams of companies' events. What they send is recorded by others, who say nothing of
+// it: a process with open streams looks once a second, in one statement for all its companies.
+
+const LOOK_MS = 1_000;
+
+export interface FollowedCompany {
+  caller: Caller;
+  /** Where the stream begins. */
+  position: Position;
+}
+
+export interface FollowingCompany {
+  /** Whether the stream must end: its credentials changed, or the process is stopping. */
+  readonly over: boolean;
+  /** How far there is something to read. */
+  readonly latest: Position;
+  /** Waits until there is something new, or the stream must end, or for so many ms. */
+  rung(ms: number): Promise<void>;
+  close(): void;
+}
+
+interface Follower extends FollowingCompany {
+  caller: Caller;
+  over: boolean;
+  bell: Bell;
+}
+
+/** A company that some streams follow. */
+interface Watched {
+  company_id: bigint;
+  followers: Set<Follower>;
+  latest: Position;
+  /** Earlier looks, as far as they are needed. */
+  looks: Omit<Look, 'horizon'>[];
+}
+
+/** What a look has found of a company. */
+interface Look {
+  /** Everything that transactions before this one have written was there. */
+  horizon: bigint;
+  /** The first transaction that had not begun. */
+  newest: bigint;
+  /** The highest ids of events of calls, and of logs of leads. */
+  calls_after: bigint;
+  leads_after: bigint;
+}
+
+interface StreamDeps {
+  database: Database;
+  clock: () => Date;
+  log: Logger;
+}
+
+export class CompanyStreams {
+  private readonly watched = new Map<bigint, Watched>();
+  /** Ends the loop that looks; undefined while nothing is followed. */
+  private looking: AbortController | undefined;
+  private closed = false;
+
+  constructor(private readonly deps: StreamDeps) {}
+
+  follow({ caller, position }: FollowedCompany): FollowingCompany {
+    const { company_id } = caller;
+    const watched = this.watch(company_id, position);
+    const own = bell();
+    const follower: Follower = {
+      caller,
+      over: this.closed,
+      get latest() {
+        return watched.latest;
+      },
+      bell: own,
+      rung: (ms) => own.rung(ms),
+      close: () => {
+        watched.followers.delete(follower);
+        if (watched.followers.size === 0) this.watched.delete(company_id);
+        if (this.watched.size === 0) this.looking?.abort();
+        own.ring();
+      },
+    };
+    watched.followers.add(follower);
+    if (!this.closed && (this.looking === undefined || this.looking.signal.aborted)) {
+      this.looking = new AbortController();
+      void this.look(this.looking.signal);
+    }
+    return follower;
+  }
+
+  close(): void {
+    this.closed = true;
+    for (const { followers } of this.watched.values())
+      for (const follower of followers) end(follower);
+    this.looking?.abort();
+  }
+
+  private watch(company_id: bigint, position: Position): Watched {
+    const known = this.watched.get(company_id);
+    // What another server counts cannot be compared.
+    if (known?.latest.server === position.server) return known;
+    for (const follower of known?.followers ?? []) end(follower);
+    const made: Watched = { company_id, followers: new Set(), latest: position, looks: [] };
+    this.watched.set(company_id, made);
+    return made;
+  }
+
+  private async look(stopping: AbortSignal): Promise<void> {
+    while (!stopping.aborted) {
+      // A look that fails is not an error: streams that read a database that is down end.
+      await this.lookOnce().catch((error: unknown) =>
+        this.deps.log.debug({ err: error }, 'could not look for events of companies'),
+      );
+      await setTimeout(LOOK_MS, undefined, { signal: stopping }).catch(() => undefined);
+    }
+  }
+
+  private async lookOnce(): Promise<void> {
+    const { database, clock } = this.deps;
+    const all = [...this.watched.values()];
+    const found = await database.sql(LOOK_FOR_NEWS, {
+      company_ids: all.map(({ company_id }) => String(company_id)),
+      horizons: all.map(({ latest }) => String(latest.horizon)),
+      calls_after: all.map(({ latest }) => String(latest.calls_after)),
+      leads_after: all.map(({ latest }) => String(latest.leads_after)),
+    });
+    for (const row of found) {
+      const watched = all[row.n - 1]!;
+      if (row.server !== watched.latest.server) {
+        watched.followers.forEach(end);
+        continue;
+      }
+      advance(watched, {
+        horizon: BigInt(row.horizon!),
+        newest: BigInt(row.newest!),
+        calls_after: BigInt(row.last_call_event!),
+        leads_after: BigInt(row.last_lead_log!),
+      });
+      if (!row.has_news) continue;
+      for (const follower of watched.followers) follower.bell.ring();
+    }
+    const followers = all.flatMap((watched) => [...watched.followers]);
+    const unchanged = await unchangedRights(
+      database.sql,
+      followers.map(({ caller }) => caller),
+      clock(),
+    );
+    for (const follower of followers) if (!unchanged.has(follower.caller)) end(follower);
+  }
+}
+
+/**
+ * Moves the position up to which streams may read to what a look has found. Transactions from its
+ * horizon on began after an earlier look, and so their rows have higher ids than that look saw. The
+ * look before that one is used, since a row gets its id shortly before its transaction gets one.
+ */
+function advance(watched: Watched, { horizon, ...look }: Look): void {
+  const { looks, latest } = watched;
+  looks.push(look);
+  while (looks.length > 2 && looks[2]!.newest <= horizon) looks.shift();
+  const [earliest, second] = looks;
+  const { calls_after, leads_after } = second && second.newest <= horizon ? earliest! : latest;
+  watched.latest = { server: latest.server, horizon, calls_after, leads_after };
+}
+
+function end(follower: Follower): void {
+  follower.over = true;
+  follower.bell.ring();
+}

@@ -1,0 +1,36 @@
+import type { Logger } from 'pino';
+import { openAgentStreams, type AgentStreams } from '../agents/streams';
+import type { Database } from '../db/client';
+import { streamPlaces, type TakePlace } from '../http/stream-places';
+import { CompanyStreams, type FollowedCompany, type FollowingCompany } from './company-streams';
+
+/** The event streams of a process. */
+export interface Live extends AgentStreams {
+  /** Takes a place for a stream, and returns what gives it back. Throws 429 if none is left. */
+  takePlace: TakePlace;
+  followCompany(followed: FollowedCompany): FollowingCompany;
+  /** Ends all streams, and those that are opened later at once. */
+  close(): void;
+}
+
+interface LiveDeps {
+  database: Database;
+  clock: () => Date;
+  log: Logger;
+  /** Connections of clients that the process takes at a time. */
+  max_connections: number;
+}
+
+export function openLive(deps: LiveDeps): Live {
+  const agents = openAgentStreams(deps);
+  const companies = new CompanyStreams(deps);
+  return {
+    takePlace: streamPlaces(deps.max_connections),
+    follow: (followed) => agents.follow(followed),
+    followCompany: (followed) => companies.follow(followed),
+    close: () => {
+      agents.close();
+      companies.close();
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import type { Sql } from '../../db/sql';
+import { FIND_CURRENT_RIGHTS } from '../queries/credentials';
+import { rightsOf, type Caller } from './caller';
+
+type Rights = Pick<Caller, 'superuser' | 'permissions' | 'teams'>;
+
+/** The rights of a caller as a text that is equal for equal rights. */
+const textOf = ({ superuser, permissions, teams }: Rights): string =>
+  JSON.stringify([
+    superuser,
+    [...permissions].sort(),
+    teams?.map((team) => [team.id, [...team.permissions].sort()]).sort(),
+  ]);
+
+/**
+ * Which of some callers, whose requests go on for long, still have valid credentials with exactly
+ * the rights that they had when the request began.
+ */
+export async function unchangedRights<C extends Caller>(
+  sql: Sql,
+  callers: readonly C[],
+  now: Date,
+): Promise<Set<C>> {
+  const found = await sql(FIND_CURRENT_RIGHTS, {
+    company_ids: callers.map(({ company_id }) => String(company_id)),
+    access_token_ids: callers.map(({ access_token_id }) => String(access_token_id)),
+    now: now.toISOString(),
+  });
+  const unchanged = found.filter(({ n, ...row }) => {
+    return textOf(rightsOf(row)) === textOf(callers[n - 1]!);
+  });
+  return new Set(unchanged.map(({ n }) => callers[n - 1]!));
+}
