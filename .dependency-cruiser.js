@@ -4,6 +4,7 @@ const { join } = require('node:path');
 // The order of the rooms of src/: each may import only what stands before it. Several rooms of one
 // line do not import each other.
 const ORDER = [
+  ['telemetry'],
   ['db', 'time', 'tokens', 'carriers', 'mail', 'storage'],
   ['phone', 'http', 'egress', 'jobs'],
   ['people', 'suppression', 'numbers'],

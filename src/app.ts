@@ -18,7 +18,7 @@ import { healthChecks } from './http/health';
 import { idempotency } from './http/idempotency';
 import { listFormats } from './http/list-formats';
 import { observed } from './http/logging';
-import { createMetrics, type Metrics } from './http/metrics';
+import { metricsPage } from './http/metrics';
 import { otherPaths } from './http/other-paths';
 import { readQuery } from './http/parameters';
 import { bodyReader } from './http/read-body';
@@ -27,6 +27,7 @@ import { uploader } from './http/upload';
 import { ValidQueries } from './http/valid-queries';
 import { validator } from './http/validate';
 import { invitationPage } from './people/invitation-page';
+import { measurements, type Measurements } from './processes/measure';
 
 /**
  * The HTTP application. A request goes through these handlers from top to bottom; an operation of
@@ -35,16 +36,19 @@ import { invitationPage } from './people/invitation-page';
 export function createApp(
   deps: Deps,
   handlers: Handlers = createHandlers(deps),
-  { metrics = metricsOf(deps), ...others }: Partial<Pipeline> & { metrics?: Metrics } = {},
+  {
+    measured = measurements(deps),
+    ...others
+  }: Partial<Pipeline> & { measured?: Measurements } = {},
 ): Express {
   const { config, log, database } = deps;
   const app = expressApp(config);
   const pipeline = { ...pipelineOf(app, deps, others.timeouts ?? BODY_TIMEOUTS), ...others };
 
-  app.use(everyRequest(observed(log, metrics)));
+  app.use(everyRequest(observed(log)));
   app.use(BASE_PATH, api(config, handlers, pipeline));
   app.use(healthChecks(database.sql));
-  app.get('/metrics', metrics.page);
+  app.get('/metrics', metricsPage(config.metrics_token, measured.page));
   app.get('/', (_req, res) => res.redirect('/api/docs/'));
   app.use(helmet(PAGE_HEADERS), docs());
   app.get('/invitations', invitationPage);
@@ -54,9 +58,6 @@ export function createApp(
   app.use(errorHandler(log));
   return app;
 }
-
-const metricsOf = ({ config, database }: Deps): Metrics =>
-  createMetrics(database.pool, { token: config.metrics_token });
 
 function expressApp({ trust_proxy }: Config): Express {
   const app = express();

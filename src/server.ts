@@ -8,13 +8,16 @@ import { prepareCompanies } from './installation/demo';
 import { checkAddress, listen } from './installation/listen';
 import { openInstallation, type Installation } from './installation/open';
 import { httpServer } from './processes/http-server';
+import { measurements } from './processes/measure';
 import { serveInProcesses } from './processes/primary';
+import { processes } from './telemetry/metrics';
 
 // The server: opens the installation, listens, runs background jobs unless RUN_JOBS=false. With
 // WEB_CONCURRENCY, processes of their own listen and run the jobs.
 
 async function main(): Promise<void> {
   const config = loadConfig();
+  processes.set({ role: config.web_concurrency > 1 ? 'primary' : 'server' }, 1);
   await checkAddress(config);
   if (config.s3) await storageOf(config).check();
   const installation = await openInstallation(config, { role: 'server', kind: 'server' });
@@ -27,7 +30,7 @@ async function main(): Promise<void> {
 
 async function serve(config: Config, installation: Installation): Promise<void> {
   const { deps } = installation;
-  const { server, closeConnections, stop } = httpServer(deps);
+  const { server, closeConnections, stop } = httpServer(deps, measurements(deps));
   await listen(server, config);
   // Only now: a start that ends here would have made keys that were never shown.
   const first_start = await prepareCompanies(deps);

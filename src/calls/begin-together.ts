@@ -3,8 +3,10 @@ import type { Statements } from '../db/tenant';
 import { decide, type FirstChoice, type Judged } from '../routing/engine/decide';
 import type { RouteFacts } from '../routing/engine/route';
 import { loadRoutings, type RoutingContext } from '../routing/load-routing';
+import { measureDecision } from '../routing/measure-decision';
 import { preDialCheckOf, type PreDialCheckRequired } from '../routing/pre-dial-webhooks';
 import { pendingOf } from '../routing/reserve-buyers';
+import { splitBatches } from '../telemetry/metrics';
 import { outcomeOf } from './outcome';
 import {
   askedOf,
@@ -49,8 +51,10 @@ export async function beginTogether(
     else results[place] = one;
   }
   const { written, left } = await writeAll(db, decided, now);
-  for (const [{ place, call, found, round }, id] of written)
+  for (const [{ place, call, found, round }, id] of written) {
+    measureDecision(round.decision);
     results[place] = newSessionOf(call, { id, ...round }, { found, now });
+  }
   for (const { place } of left) results[place] = 'again';
   return results;
 }
@@ -160,6 +164,7 @@ async function writeAll(
     const { code, detail } = error as { code?: string; detail?: string };
     if (OF_ONE.test(code ?? '')) return NOTHING;
     if (code !== NO_ROOM) throw error;
+    splitBatches.inc();
     const refused = new Set((detail ?? '').slice(1, -1).split(',').map(Number));
     const wanting = decided.filter(({ uses }) => uses.some((use) => refused.has(use.limit_id)));
     const left = new Set(wanting.slice(Math.floor(wanting.length / 2)));

@@ -5,6 +5,7 @@ import type { Basis } from '../routing/engine/basis';
 import type { Candidate } from '../routing/engine/candidate';
 import type { Member, RouteFacts } from '../routing/engine/route';
 import { loadRouting, sourceOf, type RoutingContext } from '../routing/load-routing';
+import { measureDecision } from '../routing/measure-decision';
 import {
   isCheckRequired,
   preDialCheckOf,
@@ -63,6 +64,7 @@ export async function routeCall(
   const outcome = outcomeOf(call, routing, chosen);
   const { round, dial, set } = outcome;
   const id = await record(db, call, outcome);
+  measureDecision(outcome.decision);
   if (ping_id !== undefined) await recordPingOutcome(db, ping_id, id);
   for (const { buyer } of members)
     if (buyer.pays_at_dial)

@@ -3012,6 +3012,15 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'jobs.measure_jobs': {
+    params: object;
+    row: {
+      name: string;
+      waiting: number;
+      oldest: Date | null;
+      running: number;
+    };
+  };
   'jobs.notify': {
     params: {
       channel: string | null;
@@ -5870,6 +5879,16 @@ export interface SqlTypes {
       maker_user_id: string | null;
       maker_team_ids: string[];
       name: string;
+    };
+  };
+  'webhooks.measure_queues': {
+    params: {
+      now: Date | string | null;
+      max: number | string | bigint | null;
+    };
+    row: {
+      queues: number;
+      oldest: Date | null;
     };
   };
   'webhooks.open_queue': {

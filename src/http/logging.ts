@@ -4,7 +4,7 @@ import type { Operation } from '../contract';
 import { uuidv7 } from '../db/uuid';
 import type { Caller } from './auth/caller';
 import { maskUrl } from './log-url';
-import type { Metrics } from './metrics';
+import { observeRequest } from './metrics';
 
 /** The id that a client gave its request, if it is short and of harmless characters. */
 function clientIdOf({ headers }: Request): string | undefined {
@@ -17,7 +17,7 @@ function clientIdOf({ headers }: Request): string | undefined {
  * measures it. Neither headers nor bodies are logged. pino-http would cost 33 µs a request; this
  * costs 5.
  */
-export function observed(log: Logger, metrics: Metrics): (req: Request, res: Response) => void {
+export function observed(log: Logger): (req: Request, res: Response) => void {
   return (req, res) => {
     const started = performance.now();
     const request_id = (req.id = uuidv7());
@@ -30,20 +30,22 @@ export function observed(log: Logger, metrics: Metrics): (req: Request, res: Res
       const { operation, caller } = res.locals as { operation?: Operation; caller?: Caller };
       const ms = performance.now() - started;
       const is_complete = res.writableFinished;
-      if (is_complete) metrics.observe(operation?.id ?? 'none', res.statusCode, ms / 1000);
+      const status = res.statusCode;
+      if (is_complete)
+        observeRequest({ operation: operation?.id, method, status, seconds: ms / 1000 });
       const line = {
         request_id,
         client_request_id,
         method,
         url: maskUrl(originalUrl, operation),
-        status: res.statusCode,
+        status,
         ms: Math.round(ms * 100) / 100,
         operation: operation?.id,
         company_id: caller && Number(caller.company_id),
         credentials: caller?.public_key,
         cut_off: is_complete ? undefined : true,
       };
-      log[res.statusCode >= 500 ? 'error' : 'info'](line, 'request');
+      log[status >= 500 ? 'error' : 'info'](line, 'request');
     });
   };
 }

@@ -1,49 +1,17 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { RequestHandler } from 'express';
-import type { Pool } from 'pg';
 import {
   AggregatorRegistry,
-  collectDefaultMetrics,
-  Gauge,
-  Histogram,
   Registry,
   type MetricObjectWithValues,
   type MetricValue,
 } from 'prom-client';
+import { contract, METHODS } from '../contract';
 import { HttpProblem } from '../errors';
+import { buildInfo, requests } from '../telemetry/metrics';
 
 /** What is measured, in a form that other processes can add up. */
 export type Measured = MetricObjectWithValues<MetricValue<string>>[];
-
-export interface Metrics {
-  /** Adds a request to the times, by operation and status. */
-  observe(operation: string, status: number, seconds: number): void;
-  /** The page that Prometheus reads. */
-  page: RequestHandler;
-  /** What was measured by this process. */
-  measured(): Promise<Measured>;
-}
-
-interface MetricsOptions {
-  /** Absent: there is no page, since its numbers reveal how much business there is. */
-  token: string | undefined;
-  /** The text of the page where several processes make it together. */
-  sum?: () => Promise<string>;
-}
-
-let of_process: Registry | undefined;
-
-/** What is measured of the process is measured once, however many applications it runs. */
-function processMetrics(): Registry {
-  if (!of_process) {
-    of_process = new Registry();
-    collectDefaultMetrics({ register: of_process });
-  }
-  return of_process;
-}
-
-/** What is measured of any process, whether it answers requests or not. */
-export const measureProcess = (): Promise<Measured> => processMetrics().getMetricsAsJSON();
 
 /** The text of a page with what several processes have measured. */
 export const sumOf = (measured: Measured[]): Promise<string> =>
@@ -55,40 +23,39 @@ export async function countsOf(measured: Measured[]): Promise<Measured> {
   return all.filter(({ type }) => ['counter', 'histogram', 'summary'].includes(String(type)));
 }
 
-export function createMetrics(pool: Pool, { token, sum }: MetricsOptions): Metrics {
-  const registry = new Registry();
-  const requests = new Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'Time from the first byte of a request to the last of its answer.',
-    labelNames: ['operation', 'status'],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
-    registers: [registry],
-  });
-  const connections = new Gauge({
-    name: 'database_connections',
-    help: 'Connections of the pool, by state, and requests waiting for one.',
-    labelNames: ['state'],
-    registers: [registry],
-    collect() {
-      this.set({ state: 'idle' }, pool.idleCount);
-      this.set({ state: 'busy' }, pool.totalCount - pool.idleCount);
-      this.set({ state: 'waiting' }, pool.waitingCount);
-    },
-  });
-  void connections;
-  const all = Registry.merge([processMetrics(), registry]);
-  return {
-    observe: (operation, status, seconds) => requests.observe({ operation, status }, seconds),
-    page: async (req, res) => {
-      requireToken(req.headers.authorization, token);
-      res
-        .set('Cache-Control', 'no-store')
-        .type(all.contentType)
-        .send(await (sum ? sum() : all.metrics()));
-    },
-    measured: () => all.getMetricsAsJSON(),
-  };
+buildInfo.set({ version: contract.document.info.version }, 1);
+
+/** Methods that requests are measured by; the parser knows dozens more, which are `other`. */
+const MEASURED = new Set<string>([...METHODS.map((each) => each.toUpperCase()), 'HEAD', 'OPTIONS']);
+
+interface Observed {
+  /** Absent for a path without an operation. */
+  operation: string | undefined;
+  method: string;
+  status: number;
+  seconds: number;
 }
+
+/** Adds a request to the times. */
+export function observeRequest({ operation = 'none', method, status, seconds }: Observed): void {
+  const known_method = MEASURED.has(method) ? method : 'other';
+  const status_class = `${Math.floor(status / 100)}xx`;
+  requests.observe({ operation, method: known_method, status_class }, seconds);
+}
+
+/**
+ * The page that Prometheus reads. Without a token there is none, since its numbers reveal how much
+ * business there is.
+ */
+export const metricsPage =
+  (token: string | undefined, text: () => Promise<string>): RequestHandler =>
+  async (req, res) => {
+    requireToken(req.headers.authorization, token);
+    res
+      .set('Cache-Control', 'no-store')
+      .type(Registry.PROMETHEUS_CONTENT_TYPE)
+      .send(await text());
+  };
 
 function requireToken(authorization = '', token: string | undefined): void {
   if (token === undefined)

@@ -1,4 +1,5 @@
 import { HttpProblem } from '../errors';
+import { eventStreams } from '../telemetry/metrics';
 
 // An event stream holds a connection for hours. A reader, and all readers of a company, have only
 // so many at a time in a process, so that others find a connection.
@@ -35,7 +36,11 @@ export function streamPlaces(max_connections: number): TakePlace {
     if ((taken.get(company) ?? 0) >= max_of_company)
       throw tooMany(`Your company has ${max_of_company} event streams open already.`);
     for (const key of [company, reader]) add(key, 1);
-    return () => [company, reader].forEach((key) => add(key, -1));
+    eventStreams.inc();
+    return () => {
+      for (const key of [company, reader]) add(key, -1);
+      eventStreams.dec();
+    };
   };
 }
 

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../db/client';
 import { bell, listen, type Bell } from '../db/notifications';
 import { claimer, type Claimed, type Job } from './claim-jobs';
+import { jobRuns } from '../telemetry/metrics';
 import { EXTEND_JOB } from './queries/job';
 import { CHANNEL, library, TIMING, type JobContext, type Runners, type Timing } from './queue';
 import { TASK_NAMES, TASKS, type TaskName } from './tasks';
@@ -118,11 +119,14 @@ async function run(context: Loop, job: Job): Promise<void> {
     );
   beat();
   const heartbeat = setInterval(beat, timing.heartbeat_ms);
+  const measure = jobRuns.startTimer({ kind: name });
   try {
     await runner(data, { job_id: id, signal: AbortSignal.any([stopping, taken_over.signal]) });
     // A run that was suspended until another process took over the job must not complete it.
     if (await stillMine(context, job)) await boss.complete(name, id);
+    measure({ result: 'done' });
   } catch (error) {
+    measure({ result: stopping.aborted || taken_over.signal.aborted ? 'interrupted' : 'failed' });
     if (!stopping.aborted && !taken_over.signal.aborted)
       log.warn({ err: error, job: name, job_id: id }, 'a job failed and will run again');
     // While the database is down the job cannot be failed: it expires and runs again then.

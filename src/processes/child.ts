@@ -4,9 +4,11 @@ import { loadConfig } from '../config';
 import { giveWay } from '../db/lower-priority';
 import { openDeps } from '../cells/open-deps';
 import { closeDeps, type Deps } from '../deps';
-import { createMetrics, measureProcess, type Measured } from '../http/metrics';
+import type { Measured } from '../http/metrics';
 import { listen } from '../installation/listen';
+import { processes } from '../telemetry/metrics';
 import { httpServer } from './http-server';
+import { measurements } from './measure';
 import type { Start, ToChild, ToPrimary } from './messages';
 
 // A process that the server has started, with WEB_CONCURRENCY: it answers requests, or runs the
@@ -36,11 +38,11 @@ function sum(): Promise<string> {
 }
 
 async function web(deps: Deps): Promise<Running> {
-  const metrics = createMetrics(deps.database.pool, { token: deps.config.metrics_token, sum });
-  const { server, closeConnections, ...http } = httpServer(deps, metrics);
+  const measured = measurements(deps, { sum });
+  const { server, closeConnections, ...http } = httpServer(deps, measured);
   await listen(server, deps.config);
   return {
-    measure: metrics.measured,
+    measure: measured.measured,
     retire: async () => {
       // Streams go on at another process.
       deps.live.close();
@@ -57,11 +59,12 @@ async function web(deps: Deps): Promise<Running> {
 async function jobs(deps: Deps): Promise<Running> {
   giveWay();
   const running = await startJobs(deps);
-  return { measure: measureProcess, stop: running.stop };
+  return { measure: measurements(deps).measured, stop: running.stop };
 }
 
 async function run({ role, database_url, pepper }: Start): Promise<void> {
   const in_background = role === 'jobs';
+  processes.set({ role }, 1);
   const deps = await openDeps({ config: loadConfig(), database_url, pepper, in_background });
   const running = await (role === 'web' ? web : jobs)(deps);
   const { measure } = running;

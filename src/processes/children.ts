@@ -1,8 +1,9 @@
 import cluster, { type Worker } from 'node:cluster';
 import { extname, join } from 'node:path';
 import type { Logger } from 'pino';
-import { countsOf, measureProcess, sumOf, type Measured } from '../http/metrics';
+import { countsOf, sumOf, type Measured } from '../http/metrics';
 import { StartError } from '../start-error';
+import { registry } from '../telemetry/metrics';
 import type { Role, Start, ToChild, ToPrimary } from './messages';
 
 /** A child that has not ended by itself after this time is killed; its own limit is shorter. */
@@ -142,7 +143,7 @@ export class Children {
     const id = ++this.measurements;
     await Promise.all(workers().map((child) => measure(child, id)));
     const ended = await this.ended;
-    return sumOf([await measureProcess(), ended, ...this.measured.values()]);
+    return sumOf([await registry.getMetricsAsJSON(), ended, ...this.measured.values()]);
   }
 
   private keepCounts(child: Worker): void {

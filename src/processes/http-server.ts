@@ -3,7 +3,7 @@ import { createApp } from '../app';
 import type { Deps } from '../deps';
 import { limitConnections } from '../http/connections';
 import { messageClasses } from '../http/message-classes';
-import type { Metrics } from '../http/metrics';
+import type { Measurements } from './measure';
 
 const HOUR_MS = 3_600_000;
 /** How long clients are asked to leave (Connection: close) before the listener closes. */
@@ -24,8 +24,8 @@ export interface HttpServer {
 }
 
 /** Makes the HTTP server of this process. */
-export function httpServer(deps: Deps, metrics?: Metrics): HttpServer {
-  const app = createApp(deps, undefined, metrics && { metrics });
+export function httpServer(deps: Deps, measured: Measurements): HttpServer {
+  const app = createApp(deps, undefined, { measured });
   // An hour is for uploads; other bodies get a minute (app.ts).
   const timeouts = { headersTimeout: 5_000, requestTimeout: HOUR_MS, keepAliveTimeout: 65_000 };
   const server = createServer({ ...messageClasses(app), ...timeouts }, app);

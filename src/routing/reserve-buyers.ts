@@ -2,6 +2,7 @@ import { recordUsage, reserveUsage, type Reserved } from '../buyers/reserve-caps
 import type { CapOwner, Held } from '../buyers/caps';
 import type { Statements } from '../db/tenant';
 import { HttpProblem } from '../errors';
+import { refusedReservations } from '../telemetry/metrics';
 import { copyCandidate, copyGroup, type Candidate, type CandidateGroup } from './engine/candidate';
 import { reservedChoice, type Chosen } from './engine/reserved-choice';
 import { decide, type FirstChoice, type Judged } from './engine/decide';
@@ -222,6 +223,7 @@ async function reservationFailure(
   { revenue, now }: { revenue: number; now: Date },
 ): Promise<ReservationFailure> {
   const used_up = await readUsedUpCap(db, capOwnerOf(owner), { revenue, now });
+  refusedReservations.inc({ cap: used_up?.cap ?? 'none' });
   // Its caps have room: then it was dialed a moment ago and the offer asks for time between calls,
   // or what was missing has been given back.
   return used_up ? { used_up } : { last_call_at: now };

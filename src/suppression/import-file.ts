@@ -3,6 +3,7 @@ import type { Deps } from '../deps';
 import type { JobContext } from '../jobs/queue';
 import type { Tasks } from '../jobs/tasks';
 import { StorageUnavailable } from '../storage/storage';
+import { importedRows, importsRunning } from '../telemetry/metrics';
 import { claimFile, type Run } from './claim-file';
 import { ColumnProblem } from './csv/layout';
 import { openReader, type ImportReader } from './csv/open-reader';
@@ -43,6 +44,7 @@ export async function importSuppressionFile(
   if (!run) return;
   if (run.attempts > MAX_ATTEMPTS)
     return fail(db, run, deps, new Error('the process ended in the middle of it'));
+  importsRunning.inc();
   const reader = openReader({ source: run.source, manner: run.manner, owner: [company_id, id] });
   try {
     const is_complete = await importAll(db, run, reader, context.signal);
@@ -53,6 +55,7 @@ export async function importSuppressionFile(
     if (!isFinal(error, run)) throw error;
     await fail(db, run, deps, error as Error);
   } finally {
+    importsRunning.dec();
     await reader.close();
   }
 }
@@ -76,14 +79,24 @@ async function importAll(
   const found = { total_count: total, headers, column_name: headers[column] ?? '' };
   const recorded = await db.sql(RECORD_LAYOUT, { id: run.id, run_id: run.run_id, ...found });
   if (recorded.length === 0) return false;
-  const write = (step: Step) =>
-    importTransaction(db, signal, (client, contended) => importBatch(client, run, step, contended));
+  const write = async (step: Step) => {
+    const is_written = await importTransaction(db, signal, (client, contended) =>
+      importBatch(client, run, step, contended),
+    );
+    if (is_written) measureRows(step);
+    return is_written;
+  };
   if (run.is_first && rejected_count > 0 && !(await write({ rejected, rejected_count })))
     return false;
   const size = Math.min(MAX_ROWS, Math.max(MIN_ROWS, Math.ceil(total / STEPS)));
   for await (const batch of reader.batches({ skip: run.taken, size }))
     if (!(await write({ batch }))) return false;
   return true;
+}
+
+function measureRows({ batch, rejected_count = 0 }: Step): void {
+  importedRows.inc({ result: 'imported' }, batch?.taken ?? 0);
+  importedRows.inc({ result: 'rejected' }, rejected_count);
 }
 
 /**

@@ -2,6 +2,7 @@ import { uuidv7 } from '../db/uuid';
 import type { Maker } from '../db/makers';
 import { recordRoutingChange } from '../db/routing-changes';
 import { keysAt } from '../egress/standard-webhooks';
+import { webhookAttempts } from '../telemetry/metrics';
 import { attempt } from './attempt';
 import type { DeliveryDeps } from './deliver';
 import { findDueDeliveries, type DueDelivery } from './find-deliveries';
@@ -102,6 +103,7 @@ async function sendAll(
   for (const delivery of due) {
     if (isOver()) return false;
     const { result, is_gone } = await attempt(queue, delivery, context);
+    webhookAttempts.observe({ result: result.status }, result.duration / 1000);
     writer.add({ ...result, uuid: uuidv7() });
     if (is_gone) return true;
     if (writer.count() > MAX_UNWRITTEN) await writer.flushed();

@@ -36,12 +36,16 @@ const niceOf = (pid: number) =>
 const isRunning = (pid: number) => existsSync(`/proc/${pid}/cmdline`);
 const postmaster = join(data_dir, 'postgres/postmaster.pid');
 
+async function metrics(): Promise<string> {
+  const headers = { Authorization: `Bearer ${METRICS_TOKEN}` };
+  return (await send('/metrics', { headers })).text();
+}
+
 /** How many lists of buyers were answered, as this page of metrics says. */
 async function counted(): Promise<number> {
-  const headers = { Authorization: `Bearer ${METRICS_TOKEN}` };
-  const page = await (await send('/metrics', { headers })).text();
-  const [, n = '0'] = /count\{operation="listBuyers",status="200"\} (\d+)/.exec(page) ?? [];
-  return Number(n);
+  const page = await metrics();
+  const of_lists = /count\{operation="listBuyers",method="GET",status_class="2xx"\} (\d+)/;
+  return Number(of_lists.exec(page)?.[1] ?? 0);
 }
 
 /** Lists the buyers so often, and waits until each answer is counted. */
@@ -74,6 +78,14 @@ test('/metrics is the sum over the processes, whichever is asked', async () => {
   await list(20);
   const pages = await Promise.all(Array.from({ length: 8 }, counted));
   expect(new Set(pages)).toEqual(new Set([20]));
+});
+
+test('gauges add up over the processes, except those of the database, which all of them share', async () => {
+  const page = await metrics();
+  for (const [role, n] of Object.entries({ primary: 1, web: 2, jobs: 1 }))
+    expect(page).toContain(`trunkline_processes{role="${role}"} ${n}\n`);
+  expect(page).toContain('trunkline_database_up 1\n');
+  expect(page.match(/^trunkline_jobs_waiting\{kind="forget_number"\} \d+$/gm)).toHaveLength(1);
 });
 
 test('a process that is killed is started again; counts do not go back', async () => {

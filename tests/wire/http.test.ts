@@ -29,7 +29,7 @@ test('livez, readyz and metrics', async () => {
   await world.company.api('get', 'me');
   const metrics = await raw().get('/metrics').set('Authorization', `Bearer ${METRICS_TOKEN}`);
   expect(metrics.text).toMatch(
-    /http_request_duration_seconds_count\{operation="showMe",status="200"\} \d+/,
+    /request_duration_seconds_count\{operation="showMe",method="GET",status_class="2xx"\} \d+/,
   );
 });
 

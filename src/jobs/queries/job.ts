@@ -122,3 +122,20 @@ export const CLAIM_JOBS = statement(
   `,
   { prepared: false, nullable: ['id', 'data', 'retry_count'] },
 ).returning<{ chosen: number; last_company: string }>();
+
+/** Jobs by kind: those that could run now, the first of them, and those that run. */
+export const MEASURE_JOBS = statement(
+  'jobs.measure_jobs',
+  sql`
+    SELECT j.name, count(*)::int AS waiting, min(j.start_after) AS oldest, 0 AS running
+    FROM jobs.job j
+    WHERE j.state < 'active' AND j.start_after <= now()
+    GROUP BY j.name
+    UNION ALL
+    SELECT j.name, 0, NULL, count(*)::int
+    FROM jobs.job j
+    WHERE j.state = 'active'
+    GROUP BY j.name
+  `,
+  { prepared: false, nullable: ['oldest'] },
+);

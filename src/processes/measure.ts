@@ -1,0 +1,97 @@
+import { Gauge, Registry } from 'prom-client';
+import type { Pool } from 'pg';
+import type { Deps } from '../deps';
+import type { Measured } from '../http/metrics';
+import { registry } from '../telemetry/metrics';
+import { databaseMetrics } from './database-metrics';
+
+/** What this process has measured of itself, and the text of the page of metrics. */
+export interface Measurements {
+  measured(): Promise<Measured>;
+  page(): Promise<string>;
+}
+
+interface MeasurementsOptions {
+  /** Where several processes serve: what all of them have measured of themselves. */
+  sum?: () => Promise<string>;
+  /** How long what was read from the database is shown. */
+  max_age_ms?: number;
+}
+
+/**
+ * Measures a process with its pools. What the database knows is the same in each process: the one
+ * that makes the page reads it, and it is not added up.
+ */
+export function measurements(
+  deps: Pick<Deps, 'database' | 'parts' | 'clock' | 'log'>,
+  { sum, max_age_ms }: MeasurementsOptions = {},
+): Measurements {
+  const own = Registry.merge([registry, poolMetrics(deps)]);
+  const ofDatabase = databaseMetrics(deps, max_age_ms);
+  return {
+    measured: () => own.getMetricsAsJSON(),
+    page: async () => (await Promise.all([sum ? sum() : own.metrics(), ofDatabase()])).join('\n'),
+  };
+}
+
+const POOLS = [
+  'pool',
+  'prepared',
+  'searches',
+  'routing',
+  'credentials',
+  'batched',
+  'streams',
+  'bulk',
+] as const;
+
+/** The pools of all databases of the process, by name. */
+function poolMetrics({ database, parts }: Pick<Deps, 'database' | 'parts'>): Registry {
+  const registers = [new Registry()];
+  const pools = (): [string, Pool[]][] => {
+    const all = [...new Set([database, ...parts().map((part) => part.database)])];
+    return POOLS.map((name) => [name, all.map((each) => each[name])]);
+  };
+  const sum = (of: readonly Pool[], count: (pool: Pool) => number) =>
+    of.reduce((total, pool) => total + count(pool), 0);
+  new Gauge({
+    name: 'trunkline_database_pool_connections',
+    help: 'Connections to the database, by pool and state.',
+    labelNames: ['pool', 'state'],
+    registers,
+    collect() {
+      for (const [pool, of] of pools()) {
+        const idle = sum(of, ({ idleCount }) => idleCount);
+        this.set({ pool, state: 'idle' }, idle);
+        this.set({ pool, state: 'used' }, sum(of, ({ totalCount }) => totalCount) - idle);
+      }
+    },
+  });
+  new Gauge({
+    name: 'trunkline_database_pool_max_connections',
+    help: 'Connections that a pool may open.',
+    labelNames: ['pool'],
+    registers,
+    collect() {
+      for (const [pool, of] of pools())
+        this.set(
+          { pool },
+          sum(of, ({ options }) => options.max),
+        );
+    },
+  });
+  new Gauge({
+    name: 'trunkline_database_pool_waiting',
+    help: 'Statements and transactions that wait for a connection of a pool.',
+    labelNames: ['pool'],
+    registers,
+    collect() {
+      for (const [pool, of] of pools())
+        this.set(
+          { pool },
+          sum(of, ({ waitingCount }) => waitingCount),
+        );
+    },
+  });
+  return registers[0]!;
+}
