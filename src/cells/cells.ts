@@ -35,7 +35,6 @@ export class CompanyMoves extends Error {
 
 const REFRESH_MS = 1_000;
 const MOVES = -1;
-const NONE = -2;
 /** Nodes' clocks may differ, and what was written earlier may be committed later. */
 const OVERLAP_MS = 60_000;
 
@@ -71,12 +70,11 @@ export class Cells {
   of(company_id: bigint): Part {
     const cell = this.places.get(company_id);
     if (cell === MOVES) throw new CompanyMoves(`company ${company_id} moves to another cell`);
-    const part = this.parts.get(cell ?? NONE);
-    if (part) return part;
+    if (cell === undefined) throw new Error(`the cell of the company ${company_id} is not known`);
+    const part = this.parts.get(cell);
     // A cell is known a second after it was made.
-    throw cell === undefined
-      ? new Error(`the cell of the company ${company_id} is not known`)
-      : new CompanyMoves(`cell ${cell} is not known yet`);
+    if (!part) throw new CompanyMoves(`cell ${cell} is not known yet`);
+    return part;
   }
 
   /** Learns of the companies that were given to a cell. */

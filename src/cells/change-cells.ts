@@ -6,7 +6,7 @@ import { urlOfNode, withSettings } from './address';
 import { attachCell } from './attach';
 import { removeCompanies } from './copy-companies';
 import { dropCell, dropOnNode, type Cell } from './create-cell';
-import { CELL_STATES, isInUse, type CellState } from './directory';
+import { CELL_STATES, companiesOf, isInUse, type CellState } from './directory';
 import { endMoves } from './gate';
 import { isDistributed } from './is-distributed';
 import { takeLock } from './lock';
@@ -15,7 +15,6 @@ import { listNodes, placeOf } from './nodes';
 import {
   FORGET_CELL,
   LIST_CELLS,
-  LIST_COMPANIES_OF,
   LIST_MOVING_COMPANIES,
   PLACE_COMPANY,
   SAVE_CELL,
@@ -134,6 +133,6 @@ async function gatherJobs(
   { coordinator, sql }: Pick<Changing, 'coordinator' | 'sql'>,
   { id, ...cell }: Cell,
 ): Promise<void> {
-  const companies = (await sql(LIST_COMPANIES_OF, { cell_id: id })).map((row) => row.company_id);
+  const companies = await companiesOf(sql, id);
   await moveJobs(coordinator, { nodes: await listNodes(sql), ...cell }, companies);
 }

@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
-import { sqlOn } from '../db/sql';
-import { LIST_LOCAL_DIRECTORY, MAKE_DIRECTORY } from './queries/directory';
+import { sqlOn, type Sql } from '../db/sql';
+import { LIST_COMPANIES_OF, LIST_LOCAL_DIRECTORY, MAKE_DIRECTORY } from './queries/directory';
 
 /** What a cell is in. */
 export const CELL_STATES = {
@@ -18,6 +18,10 @@ export type CellState = keyof typeof CELL_STATES;
 /** Whether a cell answers requests, or will in a moment. */
 export const isInUse = (state: string): boolean =>
   state === CELL_STATES.open || state === CELL_STATES.moving;
+
+/** The companies that a cell has, and those that it is to have. */
+export const companiesOf = async (sql: Sql, cell_id: number): Promise<string[]> =>
+  (await sql(LIST_COMPANIES_OF, { cell_id })).map(({ company_id }) => company_id);
 
 /** Makes the tables of the directory, which every node then has. */
 export async function makeDirectory(coordinator: Client): Promise<void> {

@@ -7,7 +7,7 @@ import { withSettings } from './address';
 import { saveState } from './change-cells';
 import { copyCompanies, tablesOfCompanies } from './copy-companies';
 import { createCell, dropCell, schemaOf } from './create-cell';
-import { CELL_STATES, isInUse, makeDirectory } from './directory';
+import { CELL_STATES, companiesOf, isInUse, makeDirectory } from './directory';
 import { takeLock } from './lock';
 import { copyJobs } from './move-jobs';
 import { COORDINATOR, coordinatorOf, dataNodes, listNodes, placeOf } from './nodes';
@@ -19,7 +19,6 @@ import {
   FORGET_CELL,
   FORGET_COMPANIES,
   LIST_CELLS,
-  LIST_COMPANIES_OF,
   SAVE_COMPANY,
 } from './queries/directory';
 import { DELETE_JOBS_OF } from './queries/move-jobs';
@@ -88,7 +87,7 @@ async function fillCells(
 ): Promise<void> {
   const complete = new Set<number>();
   for (const { id, name, state } of await sql(LIST_CELLS, {})) {
-    const companies = (await sql(LIST_COMPANIES_OF, { cell_id: id })).map((row) => row.company_id);
+    const companies = await companiesOf(sql, id);
     const wanted = planned.cells.find((cell) => cell.id === id)?.companies ?? [];
     const is_same = String(companies.toSorted()) === String(wanted.toSorted());
     if (state === CELL_STATES.filled && is_same) complete.add(id);

@@ -5,7 +5,7 @@ import { cellOf, changeCells, requireDistributed } from './change-cells';
 import type { Cell } from './create-cell';
 import { addCell, isolateCompany } from './isolate';
 import { moveCell } from './move-cell';
-import { dataNodes, namedNode } from './nodes';
+import { dataNodes, namedNode, nameOf } from './nodes';
 import { planMoves } from './plan';
 import { LIST_SIZES } from './queries/cluster';
 import { LIST_CELLS } from './queries/directory';
@@ -28,7 +28,7 @@ async function list(sql: Sql): Promise<ListedCell[]> {
   const places = new Map((await sql(LIST_PLACES, {})).map((place) => [place.id, place]));
   return (await sql(LIST_CELLS, {})).map(({ id, state, companies, takes_companies }) => {
     const { host, port } = places.get(id)!;
-    const node = host ? `${host}:${port}` : 'none';
+    const node = host && port ? nameOf({ host, port }) : 'none';
     return { cell: id, state, node, companies: companies!, takes_companies };
   });
 }
@@ -88,7 +88,7 @@ const plannedMoves = async (sql: Sql) => planMoves(await sql(LIST_SIZES, {}), aw
 
 const named = (cell: number, { host, port }: { host: string; port: number }): ListedMove => ({
   cell,
-  to: `${host}:${port}`,
+  to: nameOf({ host, port }),
 });
 
 const nodeNamed = async (sql: Sql, name: string | undefined) =>

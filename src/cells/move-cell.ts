@@ -7,6 +7,7 @@ import { saveState, settleCell, type Changing } from './change-cells';
 import type { Cell } from './create-cell';
 import { CELL_STATES } from './directory';
 import { closeGate, endMoves, isAtGate, MOVER, openGate } from './gate';
+import { nameOf } from './nodes';
 import { MOVE_SCHEMA } from './queries/gate';
 
 /**
@@ -19,7 +20,7 @@ export async function moveCell(changing: Changing, cell: Cell, target: Node): Pr
   const { coordinator, client, sql } = changing;
   const { schema, node: source } = cell;
   if (source.groupid === target.groupid)
-    throw new StartError(`Cell ${cell.id} is on ${target.host}:${target.port} already.`);
+    throw new StartError(`Cell ${cell.id} is on ${nameOf(target)} already.`);
   const mover = new Client({
     connectionString: withSettings(coordinator, { client_min_messages: 'warning' }),
     application_name: MOVER,

@@ -29,11 +29,14 @@ export async function placeOf(sql: Sql, schema: string): Promise<Node> {
   return node;
 }
 
+/** What operators call a node. */
+export const nameOf = ({ host, port }: Pick<Node, 'host' | 'port'>): string => `${host}:${port}`;
+
 /** The node that an operator names as HOST:PORT. */
 export async function namedNode(sql: Sql, name: string): Promise<Node> {
   const nodes = await dataNodes(sql);
-  const node = nodes.find(({ host, port }) => `${host}:${port}` === name);
+  const node = nodes.find((each) => nameOf(each) === name);
   if (node) return node;
-  const known = nodes.map(({ host, port }) => `${host}:${port}`).join(', ');
+  const known = nodes.map(nameOf).join(', ');
   throw new StartError(`The cluster has no node ${name} that holds data. It has: ${known}`);
 }

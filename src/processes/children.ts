@@ -28,7 +28,7 @@ interface ChildrenOptions {
 interface Place {
   role: Role;
   pause_ms: number;
-  child: Worker | undefined;
+  child: Worker;
 }
 
 /** The processes that a server has started, each started again when it dies. */
@@ -47,8 +47,9 @@ export class Children {
 
   /** Starts a process, and resolves when it does its work. */
   async add(role: Role): Promise<void> {
-    const place: Place = { role, pause_ms: MIN_PAUSE_MS, child: undefined };
-    this.watch(place, await this.startReady(place));
+    const child = await this.startReady(role);
+    const place: Place = { role, pause_ms: MIN_PAUSE_MS, child };
+    this.watch(place, child);
     this.places.push(place);
   }
 
@@ -61,24 +62,26 @@ export class Children {
     this.restarting = this.restarting
       .then(() => this.restartOnce())
       .then(
-        () => log.info('all processes were replaced'),
+        (is_done) => is_done && log.info('all processes were replaced'),
         (err: unknown) => log.error({ err }, 'a process cannot be replaced; those of before stay'),
-      );
+      )
+      .then(() => undefined);
     return this.restarting;
   }
 
-  private async restartOnce(): Promise<void> {
+  /** Returns whether all were replaced; not where the server ends meanwhile. */
+  private async restartOnce(): Promise<boolean> {
     for (const place of this.places) {
-      if (this.stopping) return;
-      const next = await this.startReady(place);
-      const { child } = place;
-      this.watch(place, next);
-      if (child) await retired(child);
+      if (this.stopping) return false;
+      const { role, child } = place;
+      this.watch(place, await this.startReady(role));
+      await retired(child);
     }
+    return true;
   }
 
-  private async startReady(place: Place): Promise<Worker> {
-    const child = this.start(place);
+  private async startReady(role: Role): Promise<Worker> {
+    const child = this.start(role);
     await new Promise<void>((done, fail) => {
       child.on('message', ({ kind }: ToPrimary) => kind === 'ready' && done());
       child.once('exit', () =>
@@ -103,7 +106,7 @@ export class Children {
     clearTimeout(timeout);
   }
 
-  private start({ role }: Place): Worker {
+  private start(role: Role): Worker {
     const child = cluster.fork();
     child.on('error', () => undefined);
     child.on('message', (message: ToPrimary) => this.answer(child, message));
@@ -124,7 +127,7 @@ export class Children {
       log.error({ role, code, signal, pause_ms }, 'a process has ended and is started again');
       place.pause_ms = Math.min(2 * pause_ms, MAX_PAUSE_MS);
       setTimeout(() => {
-        if (!this.stopping && place.child === child) this.watch(place, this.start(place));
+        if (!this.stopping && place.child === child) this.watch(place, this.start(role));
       }, pause_ms);
     });
   }

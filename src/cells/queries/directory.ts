@@ -188,7 +188,7 @@ export const FIND_COMPANY = statement(
 
 /**
  * Makes a key that of a company, unless it is another's. Returns whose it is then. A key that is
- * claimed again is not one that was given up (RELEASE_KEY, DELETE_KEYS).
+ * claimed again is not one that was given up (RELEASE_KEY, DELETE_KEY).
  */
 export const CLAIM_KEY = statement(
   'cells.claim_key',
