@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const ROOT = join(__dirname, '../..');
@@ -24,6 +32,9 @@ export async function builtProduct(): Promise<string> {
   const packages = installedPackages();
   for (const { path } of packages) link(folder, path);
   link(folder, 'node_modules/.bin/tsc');
+  // Of an earlier build, only what has changed since is compiled.
+  if (existsSync(join(ROOT, 'dist')))
+    cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
   execFileSync('npm', ['run', '--silent', 'build'], { cwd: folder, stdio: 'inherit' });
   for (const { path, dev } of packages) if (dev) rmSync(join(folder, path));
   writeFileSync(ready, '');
