@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { createCompany, type NewCompany } from '../installation/create-company';
-import { createDemo } from '../installation/demo';
+import { createBusyDemo, createDemo } from '../installation/demo';
 import { removeDemo } from '../installation/remove-demo';
 import { companyId, country, json, run } from './command';
 
@@ -10,18 +10,35 @@ const keysOf = ({ company_id, credentials: { public_key, private_key } }: NewCom
   private_key,
 });
 
+/** What `demo --busy` makes in a minute or two. */
+const BUSY_DAY = { calls: 1_500, leads: 240 };
+
 /** `demo`, `demo remove` and `company create`. */
 export function addCompanyCommands(program: Command): void {
+  addDemoCommands(program);
+  addCompanyCreate(program);
+}
+
+function addDemoCommands(program: Command): void {
   const demo = program
     .command('demo')
     .alias('seed')
     .description('make another demo company, with buyers, offers and a schedule')
     .option('--name <name>', 'name of the company', 'Demo Company')
+    .option('--busy', 'with the calls, leads, imports and webhooks of the last 24 hours')
+    .option('--seed <seed>', 'with --busy: what the day is drawn by', 'trunkline')
     .addOption(json())
-    .action((options) =>
-      run(options.json, async ({ deps }) => keysOf(await createDemo(deps, options.name)), {
-        makes_database: true,
-      }),
+    .action(({ name, busy, seed, json: as_json }) =>
+      run(
+        as_json,
+        async ({ deps }) =>
+          keysOf(
+            busy
+              ? await createBusyDemo(deps, name, { seed, ...BUSY_DAY })
+              : await createDemo(deps, name),
+          ),
+        { makes_database: true },
+      ),
     );
   demo
     .command('remove')
@@ -35,7 +52,9 @@ export function addCompanyCommands(program: Command): void {
         return { removed: id, name };
       });
     });
+}
 
+function addCompanyCreate(program: Command): void {
   const company = program.command('company').description('companies');
   company
     .command('create')

@@ -2824,6 +2824,16 @@ export interface SqlTypes {
       number: string;
     };
   };
+  'installation.busy_ids': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      kind: string;
+      name: string | null;
+      id: string;
+    };
+  };
   'installation.claim_pepper': {
     params: {
       pepper_check: Buffer | null;
@@ -2893,6 +2903,15 @@ export interface SqlTypes {
   'installation.last_schedule': {
     params: {
       company_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'installation.lead_of_number': {
+    params: {
+      company_id: number | string | bigint | null;
+      number: number | string | bigint | null;
     };
     row: {
       id: string;

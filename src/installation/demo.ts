@@ -8,6 +8,10 @@ import { populateLeads } from './demo-leads';
 import { createHandlers } from '../handlers';
 import type { Caller } from '../http/auth/caller';
 import { DEMO_FLEETS, DEMO_LIST, HAS_COMPANIES, LOCK_DEMO } from './queries/companies';
+import { StartError } from '../start-error';
+import { deliverOnce, importNumbers, playDay } from './busy-day';
+import { DAY_MS, planBusyDay, type BusyOptions } from './busy-plan';
+import { prepareBusyDay } from './busy-setup';
 import { createCompany, type NewCompany } from './create-company';
 
 const LOCK = 7_481_203;
@@ -47,6 +51,37 @@ export const createDemo = (deps: Deps, name: string): Promise<NewCompany> =>
     demo: true,
     more: (db, company) => populate(db, company, deps),
   });
+
+/** A busy day needs somebody to contact, and nobody real. */
+const needsSandbox = () =>
+  new StartError('A busy demo needs CARRIER=sandbox: its leads would be texted and called.');
+
+/**
+ * Makes a demo company with the last 24 hours of a busy day: calls, conversions, leads, an import
+ * and a webhook that fails. All of it is done by the verbs that requests use, with a clock of its
+ * own; the same seed and time make the same day.
+ */
+export async function createBusyDemo(
+  deps: Deps,
+  name: string,
+  { now = deps.clock(), ...options }: Omit<BusyOptions, 'now'> & { now?: Date },
+): Promise<NewCompany> {
+  if (deps.carrier.name !== 'sandbox') throw needsSandbox();
+  const plan = planBusyDay({ now, ...options });
+  // The company is as old as its day: the windows of caps begin with it.
+  let time = new Date(now.getTime() - DAY_MS);
+  const then = { ...deps, clock: () => time };
+  const company = await createDemo(then, name);
+  const db = deps.tenants.of(company.company_id);
+  const handlers = createHandlers(then);
+  const call = callOf(db, company);
+  const ids = await prepareBusyDay(db, call, handlers);
+  const day = { db, call, handlers, ids, plan, deps: then, at: (at: Date) => void (time = at) };
+  await playDay(day, now);
+  await importNumbers(day);
+  await deliverOnce(db, deps);
+  return company;
+}
 
 async function populate(db: Db, company: NewCompany, deps: Deps): Promise<void> {
   const handlers = createHandlers(deps);

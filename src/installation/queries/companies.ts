@@ -43,6 +43,41 @@ export const LAST_SCHEDULE = statement(
   { prepared: false },
 );
 
+export const BUSY_IDS = statement(
+  'installation.busy_ids',
+  sql`
+    SELECT 'offer' AS kind, user_offer_id AS name, id::text
+    FROM offers
+    WHERE company_id = {company_id}
+    UNION ALL
+    SELECT 'source', user_traffic_source_id, id::text
+    FROM traffic_sources
+    WHERE company_id = {company_id}
+    UNION ALL
+    SELECT 'schedule', user_schedule_id, id::text
+    FROM schedules
+    WHERE company_id = {company_id}
+    UNION ALL
+    SELECT 'list', name, id::text
+    FROM buyer_suppressions
+    WHERE company_id = {company_id}
+  `,
+  { prepared: false, nullable: ['name'] },
+);
+
+/** The live lead of a number. */
+export const LEAD_OF_NUMBER = statement(
+  'installation.lead_of_number',
+  sql`
+    SELECT id::text
+    FROM leads
+    WHERE company_id = {company_id} AND caller_number = {number}::bigint AND deleted_at IS NULL
+    ORDER BY id DESC
+    LIMIT 1
+  `,
+  { prepared: false },
+);
+
 /** At most two: enough to see whether there is exactly one. */
 export const FIND_DEMOS = statement(
   'installation.find_demos',

@@ -1,0 +1,101 @@
+import { beginCall } from '../calls/begin-call';
+import { handleCallEvent, type ReportedEvent } from '../calls/handle-event';
+import { readIncomingCall } from '../calls/read-incoming-call';
+import type { CallSession } from '../calls/session';
+import type { Db } from '../db/tenant';
+import { uuidv7 } from '../db/uuid';
+import { isCheckRequired } from '../routing/pre-dial-webhooks';
+import { chances, choose, type PlannedCall } from './busy-plan';
+import type { BusyIds } from './busy-setup';
+
+/** A call that somebody answers or gives up ends long before. */
+const MAX_STEPS = 30;
+
+interface Playing {
+  db: Db;
+  ids: BusyIds;
+  /** The end of the day: what would happen later does not happen. */
+  until: Date;
+}
+
+interface Moment {
+  at: Date;
+  report: ReportedEvent;
+}
+
+/**
+ * Plays a call from its first ring to its end as a softswitch would report it, or up to the end of
+ * the day. Runs in one transaction, so that nobody takes a call of yesterday for one whose end was
+ * lost.
+ */
+export async function playCall(call: PlannedCall, { db, ids, until }: Playing): Promise<void> {
+  const chance = chances(call.seed);
+  await db.transaction(async (tx) => {
+    let session = await beginPlannedCall(tx, call, ids);
+    let at = call.at;
+    for (let step = 0; step < MAX_STEPS; step++) {
+      const next = nextMoment(session, call, { at, chance });
+      if (!next || next.at > until) return;
+      at = next.at;
+      const vetoes = vetoesOf(call, at);
+      session = finished(await handleCallEvent(tx, session.uuid, { ...next.report, vetoes }, at));
+    }
+  });
+}
+
+async function beginPlannedCall(tx: Db, call: PlannedCall, ids: BusyIds): Promise<CallSession> {
+  const { at, caller_number, state } = call;
+  const reported = {
+    caller_number,
+    offer_id: ids.offers[call.offer]!,
+    traffic_source_id: ids.sources[call.source]!,
+    sub_id: `${call.source}-${state.toLowerCase()}`,
+    tokens: { state },
+  };
+  const incoming = await readIncomingCall(tx, reported, at);
+  return finished(await beginCall(tx, { ...incoming, vetoes: vetoesOf(call, at) }, at)).session;
+}
+
+/** With the seed of the plan, a day is drawn again as it was. */
+const vetoesOf = ({ seed }: PlannedCall, at: Date) => ({
+  verdicts: new Map(),
+  uuid: uuidv7(at.getTime()),
+  seed,
+});
+
+function finished<T extends object>(result: T): Exclude<T, { kind: 'pre_dial_check_required' }> {
+  if (isCheckRequired(result)) throw new Error('a demo company has no pre-dial webhooks');
+  return result as Exclude<T, { kind: 'pre_dial_check_required' }>;
+}
+
+interface Now {
+  at: Date;
+  chance: () => number;
+}
+
+const later = (at: Date, seconds: number) => new Date(at.getTime() + Math.round(seconds * 1000));
+
+/** What is reported next about a call; undefined once it is over. */
+function nextMoment(
+  { instruction }: CallSession,
+  { at: begun, patience, talk }: PlannedCall,
+  { at, chance }: Now,
+): Moment | undefined {
+  const { action, dial } = instruction;
+  const attempt = instruction.attempt ?? undefined;
+  if (action === 'connect') return { at: later(at, talk), report: { event: 'completed' } };
+  if (action === 'ask_for_key')
+    return { at: later(at, 2), report: { event: 'key_press', attempt, key: '1' } };
+  if (action !== 'dial') return undefined;
+  const answers = later(at, 3 + chance() * 15);
+  const gives_up = later(begun, patience);
+  if (gives_up < answers) return { at: gives_up, report: { event: 'completed' } };
+  const event = choose<ReportedEvent['event']>(chance(), [
+    ['answered', 86],
+    ['no_answer', 8],
+    ['busy', 5],
+    ['failed', 1],
+  ]);
+  const rung = dial[Math.floor(chance() * dial.length)]!.attempt;
+  return { at: answers, report: { event, attempt: rung } };
+}

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import type { Db } from '../db/tenant';
+import type { Deps } from '../deps';
+import type { Call, Handlers } from '../http/handlers';
+import { SetAside } from '../http/set-aside';
+import { discardUpload, storeUpload, type Upload } from '../http/upload';
+import { addSuppressionFile } from '../suppression/add-file';
+import { importSuppressionFile } from '../suppression/import-file';
+import { deliverer } from '../webhooks/deliver';
+import { fanOutWebhookEvents } from '../webhooks/fan-out-events';
+import { playCall } from './busy-calls';
+import type { BusyPlan, PlannedLead } from './busy-plan';
+import type { BusyIds } from './busy-setup';
+import { LEAD_OF_NUMBER } from './queries/companies';
+
+type Maker = Omit<Call<'createOffer'>, 'body' | 'query'> & { query: Record<never, never> };
+
+export interface BusyDay {
+  db: Db;
+  call: Maker;
+  handlers: Handlers;
+  ids: BusyIds;
+  plan: BusyPlan;
+  /** As of a time that `at` sets. */
+  deps: Deps;
+  at: (time: Date) => void;
+}
+
+/** Does what was planned in the order of time: leads come in, people call, leads end. */
+export async function playDay(
+  { db, call, handlers, ids, plan, at }: BusyDay,
+  until: Date,
+): Promise<void> {
+  const submit = (lead: PlannedLead) =>
+    handlers.captureLead({
+      ...call,
+      body: {
+        ...{ caller_id: lead.caller_number, first_name: lead.first_name },
+        ...{ state: lead.state, zip: lead.zip },
+        ...(lead.is_queued ? { offer_id: ids.offers.home! } : { schedule_id: ids.schedule_id }),
+        traffic_source_id: ids.sources[lead.source]!,
+      },
+      aside: new SetAside(new Set()),
+    });
+  const end = async (lead: PlannedLead) => {
+    if (lead.end === 'stays' || lead.end === 'calls') return undefined;
+    const { caller_number } = lead;
+    if (lead.end === 'is_blocked')
+      return handlers.blockContacts({ ...call, body: { caller_ids: [caller_number] } });
+    const [found] = await db.sql(LEAD_OF_NUMBER, { number: caller_number.slice(1) });
+    const params = { id: found!.id };
+    return lead.end === 'is_removed'
+      ? handlers.deleteLead({ ...call, params, body: undefined })
+      : handlers.updateLead({ ...call, params, body: { opt_out: true } });
+  };
+  const moments = [
+    ...plan.calls.map((one) => ({ time: one.at, run: () => playCall(one, { db, ids, until }) })),
+    ...plan.leads.flatMap((lead) => [
+      { time: lead.at, run: () => submit(lead) },
+      { time: lead.ends_at, run: () => end(lead) },
+    ]),
+  ].filter(({ time }) => time <= until);
+  for (const { time, run } of moments.toSorted((a, b) => +a.time - +b.time)) {
+    at(time);
+    await run();
+  }
+  at(until);
+}
+
+/** Rows as they come from a spreadsheet: some are no numbers. */
+const ROWS = [
+  ['caller_id', 'note'],
+  ...Array.from({ length: 240 }, (_, n) => [`(213) 555-${String(1_000 + n)}`, 'asked by phone']),
+  ['n/a', 'unknown'],
+  ['555-0100', 'without an area code'],
+  ['+1 310 555 01', 'cut off'],
+];
+
+/** Imports a file into the list of numbers that must not be called. */
+export async function importNumbers({ db, call, ids, deps }: BusyDay): Promise<void> {
+  const { storage } = deps;
+  const path = join(storage.incoming, randomUUID());
+  const text = ROWS.map((cells) => `${cells.join(',')}\n`).join('');
+  await writeFile(path, text);
+  const upload: Upload = { path, name: 'do-not-call.csv', bytes: Buffer.byteLength(text) };
+  try {
+    await storeUpload(storage, upload);
+    const fields = { name: 'Requests of this week', buyer_suppression_id: ids.list_id };
+    const { caller } = call;
+    const id = await db.transaction((tx) =>
+      addSuppressionFile(tx, { fields, upload, caller }, deps),
+    );
+    // A worker does it too, where one runs: the file is imported once.
+    await importSuppressionFile(
+      { company_id: String(db.company_id), id: String(id) },
+      { job_id: randomUUID(), signal: new AbortController().signal },
+      deps,
+    );
+  } finally {
+    await discardUpload(storage, upload);
+  }
+}
+
+/** What a look-up of the receiver's name may take. */
+const MAX_LOOKS = 50;
+const LOOK_MS = 100;
+
+/** Sends what webhooks have to send, as a worker does, until the one of the demo has been tried. */
+export async function deliverOnce(db: Db, deps: Deps): Promise<void> {
+  while ((await fanOutWebhookEvents(deps)) > 0);
+  const deliveries = deliverer(deps);
+  for (let looks = 0; looks < MAX_LOOKS; looks++) {
+    await deliveries.begin();
+    if ((await db.prisma.webhookLog.count()) > 0) break;
+    await setTimeout(LOOK_MS);
+  }
+  await deliveries.stop();
+}
