@@ -11,7 +11,7 @@ import {
 import { dirname, join } from 'node:path';
 
 const ROOT = join(__dirname, '../..');
-const SOURCES = ['package.json', 'openapi.yaml', 'prisma', 'src', 'tsconfig.json'];
+const SOURCES = ['package.json', 'openapi.yaml', 'assets', 'prisma', 'src', 'tsconfig.json'];
 
 /**
  * A folder with what an installation has after `npm ci` and `npm prune --omit=dev`: the compiled
