@@ -12,7 +12,7 @@ import { deleteLead } from './end-lead';
 import { findOwner } from './lead-owner';
 import { logEarlier, numberOf, submitByToken } from './submit-by-token';
 import { mayUnblock, submitLead, type SubmittedLead } from './submit-lead';
-import { updateContactOfLead, updateLead } from './update-lead';
+import { lockContactOfLead, updateContactOfLead, updateLead } from './update-lead';
 import { BY_TIMES, cachedCount, type SortKey } from '../db/list-statements';
 
 // Leads: people to call, text and mail. A submission makes a lead or updates the live one of its
@@ -118,8 +118,11 @@ export const leads = ({ clock, limits }: Deps) => {
       void time_zone;
       return records.updateAfter(
         { ...call, body },
-        (tx, fields) => updateContactOfLead(tx, call.params.id, fields, clock()),
-        (tx, id, { fields, now }) => updateLead(tx, id, fields, now),
+        (tx, fields) => lockContactOfLead(tx, call.params.id, fields, clock()),
+        async (tx, id, { fields, now, ahead: number }) => {
+          if (number !== undefined) await updateContactOfLead(tx, number, fields, now);
+          await updateLead(tx, id, fields, now);
+        },
       );
     },
 

@@ -7,7 +7,7 @@ import { isMailAddress } from '../mail/address';
 import { findTrafficSource } from '../offers/find-traffic-source';
 import { leadZones } from '../phone/number-zones';
 import { tokensOf, type Data } from '../tokens/lead-data';
-import { changeContacts } from './change-contacts';
+import { changeContacts, lockContacts } from './change-contacts';
 import { changeLead } from './change-lead';
 import { rejectTooLarge } from './data-limit';
 import { END_CALLBACKS } from './queries/callbacks';
@@ -26,14 +26,19 @@ interface Lead {
   caller_number: bigint;
 }
 
-/** Changes the contact of a lead, before the lead is locked: contacts are locked first. */
-export async function updateContactOfLead(
+type ContactFields = Pick<Fields, 'opt_out' | 'blocked'>;
+
+/**
+ * Locks the contact of a lead that is about to change, before the lead: contacts are locked first.
+ * Returns its number; undefined where the contact does not change.
+ */
+export async function lockContactOfLead(
   db: Db,
   reference: Reference,
-  { opt_out, blocked }: Fields,
+  { opt_out, blocked }: ContactFields,
   now: Date,
-): Promise<void> {
-  if (opt_out === undefined && blocked === undefined) return;
+): Promise<number | undefined> {
+  if (opt_out === undefined && blocked === undefined) return undefined;
   const named = identify(reference);
   if (!named) throw notFound();
   const [lead] = await db.sql(FIND_CALLER_NUMBER, {
@@ -41,12 +46,23 @@ export async function updateContactOfLead(
     uuid: named.key === 'uuid' ? named.value : null,
   });
   if (!lead) throw notFound();
-  const numbers = [Number(lead.caller_number)];
+  const number = Number(lead.caller_number);
+  await lockContacts(db.sql, [number], now);
+  return number;
+}
+
+/** Changes the contact of a lead, and with it the leads of its number. Both are locked. */
+export async function updateContactOfLead(
+  db: Db,
+  number: number,
+  { opt_out, blocked }: ContactFields,
+  now: Date,
+): Promise<void> {
   const context = { now, message: 'the lead was changed' };
   if (opt_out !== undefined)
-    await changeContacts(db, opt_out ? 'opt_out' : 'opt_in', numbers, context);
+    await changeContacts(db, opt_out ? 'opt_out' : 'opt_in', [number], context);
   if (blocked !== undefined)
-    await changeContacts(db, blocked ? 'block' : 'unblock', numbers, context);
+    await changeContacts(db, blocked ? 'block' : 'unblock', [number], context);
 }
 
 /** Changes a lead whose row is locked. Refuses with 422. */

@@ -103,6 +103,26 @@ describe('contacts', () => {
   });
 });
 
+test.each(['opt_out', 'blocked'])(
+  'a lead is changed in %s with its checksum, once, and the log has what it was before',
+  async (field) => {
+    const { schedule } = await openShop(world, []);
+    const { id } = await leadOf(schedule.lead_token, newNumber());
+    const { etag } = (await api('get', `leads/${id}`)).headers;
+    const put = (value: boolean) =>
+      api('put', `leads/${id}`, { body: { [field]: value }, headers: { 'If-Match': etag! } });
+    const first = await put(true);
+    expect([first.status, first.body.lead[field], (await put(false)).status]).toEqual([
+      200,
+      true,
+      412,
+    ]);
+    expect((await lead(id))[field]).toBe(true);
+    const [entry] = await records('change_logs', { record_type: 'Lead', record_id: id });
+    expect(entry.changes[field]).toEqual({ from: false, to: true });
+  },
+);
+
 describe('the blacklist', () => {
   test.each<[string, unknown[], object]>([
     [
