@@ -13,7 +13,7 @@ const ORDER = [
   ['schedules', 'routing', 'leads'],
   ['outreach', 'ping-post'],
   ['calls'],
-  ['telephony', 'webhooks', 'events'],
+  ['telephony', 'webhooks', 'events', 'console'],
 ];
 /** Files that know every room, or start the program. */
 const COMPOSITION =
@@ -93,6 +93,19 @@ module.exports = {
         ],
         pathNot: '^src/storage/file-format',
       },
+    },
+    {
+      name: 'console-is-a-client',
+      comment: 'What runs in the browser knows the API by its contract alone.',
+      severity: 'error',
+      from: { path: '^src/console/client/' },
+      to: { path: '^src/', pathNot: '^src/(console/client|generated/openapi)' },
+    },
+    {
+      name: 'nothing-needs-the-console',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/console/client/' },
+      to: { path: '^src/console/client/' },
     },
     {
       name: 'contract-types-stay-at-the-rim',

@@ -17,7 +17,9 @@ module.exports = tseslint.config(
   },
   ...tseslint.configs.strict,
   {
-    languageOptions: { parserOptions: { project: './tsconfig.json' } },
+    languageOptions: {
+      parserOptions: { project: ['./tsconfig.json', './src/console/client/tsconfig.json'] },
+    },
     rules: {
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: false }],

@@ -5,6 +5,7 @@ import type { Config } from './config';
 import { BASE_PATH } from './contract';
 import type { Deps } from './deps';
 import { HttpProblem } from './errors';
+import { consolePages } from './console/console';
 import { createHandlers } from './handlers';
 import type { Pipeline } from './http/adapt';
 import { bind } from './http/bind';
@@ -50,6 +51,7 @@ export function createApp(
   app.use(healthChecks(database.sql));
   app.get('/metrics', metricsPage(config.metrics_token, measured.page));
   app.get('/', (_req, res) => res.redirect('/api/docs/'));
+  app.use(consolePages());
   app.use(helmet(PAGE_HEADERS), docs());
   app.get('/invitations', invitationPage);
   app.use(() => {

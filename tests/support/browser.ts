@@ -41,6 +41,8 @@ export async function withPage(
   path: string,
   viewport: { width: number; height: number },
   work: (page: Page) => Promise<void>,
+  /** The statuses that some of its requests may be answered with. */
+  refusals: readonly number[] = [],
 ): Promise<void> {
   const page = await (await launched()).newPage({ viewport });
   try {
@@ -54,6 +56,7 @@ export async function withPage(
     page.on('pageerror', (error) => void faults.push(error.message));
     page.on('console', (message) => {
       // Refused by the content security policy, or not found.
+      if (refusals.some((status) => message.text().includes(`status of ${status} `))) return;
       if (/Content Security Policy|Failed to load resource/.test(message.text()))
         faults.push(message.text());
     });

@@ -1,0 +1,114 @@
+import { API } from './api';
+
+/** What happens in the company, as the API streams it. */
+export interface LiveEvent {
+  kind: 'call' | 'cap' | 'lead' | 'import' | 'reset';
+  data: Record<string, string | number | null>;
+}
+
+export type StreamState = 'connecting' | 'live' | 'off';
+
+export interface Events {
+  /** Calls back for each event; returns what ends that. */
+  subscribe(heard: (event: LiveEvent) => void): () => void;
+  /** Calls back with the state of the stream, now and when it changes. */
+  watch(changed: (state: StreamState) => void): () => void;
+  close(): void;
+}
+
+const FIRST_WAIT_MS = 1_000;
+const MAX_WAIT_MS = 30_000;
+
+/**
+ * Follows the stream of events and resumes it after the last one it had. EventSource cannot send
+ * the Authorization header, so the stream is read with fetch.
+ */
+export function openEvents(authorization: string, onRefused: () => void): Events {
+  const stream = new Stream(authorization, onRefused);
+  void stream.follow();
+  return stream;
+}
+
+class Stream implements Events {
+  private readonly listeners = new Set<(event: LiveEvent) => void>();
+  private readonly watchers = new Set<(state: StreamState) => void>();
+  private readonly closing = new AbortController();
+  private state: StreamState = 'connecting';
+  private last_id: string | undefined;
+  private wait_ms = FIRST_WAIT_MS;
+
+  constructor(
+    private readonly authorization: string,
+    private readonly onRefused: () => void,
+  ) {}
+
+  subscribe(heard: (event: LiveEvent) => void): () => void {
+    this.listeners.add(heard);
+    return () => void this.listeners.delete(heard);
+  }
+
+  watch(changed: (state: StreamState) => void): () => void {
+    this.watchers.add(changed);
+    changed(this.state);
+    return () => void this.watchers.delete(changed);
+  }
+
+  close(): void {
+    this.closing.abort();
+  }
+
+  async follow(): Promise<void> {
+    while (!this.closing.signal.aborted) {
+      const next = await this.readOnce().catch(() => 'again' as const);
+      if (next === 'stop') break;
+      this.become('connecting');
+      await new Promise((done) => setTimeout(done, this.wait_ms));
+      this.wait_ms = Math.min(this.wait_ms * 2, MAX_WAIT_MS);
+    }
+    this.become('off');
+  }
+
+  private become(state: StreamState): void {
+    this.state = state;
+    for (const changed of this.watchers) changed(state);
+  }
+
+  private async readOnce(): Promise<'again' | 'stop'> {
+    const { authorization: Authorization, last_id } = this;
+    const res = await fetch(`${API}/events/stream`, {
+      headers: { Authorization, ...(last_id !== undefined && { 'Last-Event-ID': last_id }) },
+      credentials: 'omit',
+      signal: this.closing.signal,
+    });
+    if (res.status === 401) this.onRefused();
+    if (res.status === 401 || res.status === 403) return 'stop';
+    // The position is of no use here: begin again with what happens now.
+    if (res.status === 422) this.last_id = undefined;
+    if (!res.ok || !res.body) return 'again';
+    this.become('live');
+    this.wait_ms = FIRST_WAIT_MS;
+    const reader = res.body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return 'again';
+      const blocks = (text + value).split('\n\n');
+      text = blocks.pop()!;
+      for (const block of blocks) this.take(block);
+    }
+  }
+
+  private take(block: string): void {
+    const fields = new Map(
+      block.split('\n').map((line) => {
+        const colon = line.indexOf(':');
+        return [line.slice(0, colon), line.slice(colon + 1).trimStart()];
+      }),
+    );
+    this.last_id = fields.get('id') ?? this.last_id;
+    const data = fields.get('data');
+    if (data === undefined) return;
+    const event = { kind: fields.get('event'), data: JSON.parse(data) } as LiveEvent;
+    for (const heard of this.listeners) heard(event);
+  }
+}

@@ -1,0 +1,59 @@
+const COUNT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
+const DOLLARS = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+const WHOLE_DOLLARS = new Intl.NumberFormat('en-US', {
+  style: 'currency',
+  currency: 'USD',
+  maximumFractionDigits: 0,
+});
+const PERCENT = new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 });
+const TIME = new Intl.DateTimeFormat('en-US', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+const DAY_TIME = new Intl.DateTimeFormat('en-US', {
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+});
+
+/** What there is no value for. */
+export const NOTHING = '–';
+type Maybe<T> = T | null | undefined;
+const given =
+  <T>(format: (value: T) => string) =>
+  (value: Maybe<T>): string =>
+    value === null || value === undefined ? NOTHING : format(value);
+
+export const count = given((n: number) => COUNT.format(n));
+export const dollars = given((n: number) => DOLLARS.format(n));
+/** For axes. */
+export const wholeDollars = given((n: number) => WHOLE_DOLLARS.format(n));
+export const percent = given((n: number) => PERCENT.format(n));
+/** In the zone of the browser. */
+export const time = given((at: string) => TIME.format(new Date(at)));
+export const dayTime = given((at: string) => DAY_TIME.format(new Date(at)));
+export const text = given((value: string | number) => String(value));
+
+const two = (n: number): string => String(Math.floor(n)).padStart(2, '0');
+
+/** 95 as `1:35`, an hour as `1:00:00`. */
+export const duration = given((seconds: number) => {
+  const minutes = Math.floor(seconds / 60);
+  const rest = two(seconds % 60);
+  return minutes < 60
+    ? `${minutes}:${rest}`
+    : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${rest}`;
+});
+
+/** `no_answer` as `no answer`. */
+export const words = given((name: string | number) => String(name).replaceAll('_', ' '));
+
+/** A date for `<input type="datetime-local">`, in the zone of the browser. */
+export function localInput(at: Date): string {
+  const shifted = new Date(at.getTime() - at.getTimezoneOffset() * 60_000);
+  return shifted.toISOString().slice(0, 16);
+}

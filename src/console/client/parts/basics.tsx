@@ -1,0 +1,173 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useId } from 'preact/hooks';
+import { ApiError } from '../api';
+import { words } from '../format';
+import type { Loaded } from '../loading';
+
+type Children = { children?: ComponentChildren };
+
+/** A part of a view, with its heading. */
+export function Panel({
+  title,
+  aside,
+  children,
+  wide,
+}: Children & { title: string; aside?: ComponentChildren; wide?: boolean }) {
+  const id = useId();
+  return (
+    <section class={wide ? 'panel wide' : 'panel'} aria-labelledby={id}>
+      <header>
+        <h2 id={id}>{title}</h2>
+        {aside}
+      </header>
+      {children}
+    </section>
+  );
+}
+
+/** What went wrong, field by field where the API says so. */
+export function Problem({ error, onReload }: { error: unknown; onReload?: () => void }) {
+  if (error === undefined) return null;
+  const is_outdated = error instanceof ApiError && error.isOutdated;
+  const fields = error instanceof ApiError ? Object.entries(error.problem?.errors ?? {}) : [];
+  return (
+    <div class="notice bad" role="alert">
+      <p>
+        {is_outdated
+          ? 'Somebody else has changed this since you opened it. Nothing was saved.'
+          : messageOf(error)}
+      </p>
+      {fields.length > 0 && (
+        <ul>
+          {fields.map(([field, faults]) => (
+            <li key={field}>
+              <b>{words(field)}</b> {faults.join(', ')}
+            </li>
+          ))}
+        </ul>
+      )}
+      {is_outdated && onReload && (
+        <button type="button" onClick={onReload}>
+          Load it again
+        </button>
+      )}
+    </div>
+  );
+}
+
+const messageOf = (error: unknown): string => {
+  if (error instanceof ApiError) return error.message;
+  return error instanceof TypeError ? 'The server cannot be reached.' : String(error);
+};
+
+export const Done = ({ text }: { text: string | undefined }) => (
+  <p class="notice good" role="status" hidden={text === undefined}>
+    {text}
+  </p>
+);
+
+/** What was loaded, or that it is not there yet, or why not. */
+export function Show<T>({
+  of,
+  children,
+}: {
+  of: Loaded<T>;
+  children: (data: T) => ComponentChildren;
+}) {
+  if (of.error !== undefined) return <Problem error={of.error} onReload={of.reload} />;
+  if (of.data === undefined) return <p class="quiet">Loading…</p>;
+  return <>{children(of.data)}</>;
+}
+
+export interface Column<Row> {
+  name: string;
+  of: (row: Row) => ComponentChildren;
+  /** Numbers are on the right, below each other. */
+  number?: boolean;
+}
+
+interface TableProps<Row> {
+  caption: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  keyOf: (row: Row) => string | number;
+  empty: string;
+}
+
+export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<Row>) {
+  if (rows.length === 0) return <p class="quiet">{empty}</p>;
+  return (
+    <div class="scroll" role="region" aria-label={caption} tabIndex={0}>
+      <table>
+        <caption class="hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ name, number }) => (
+              <th key={name} scope="col" class={number ? 'number' : ''}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map(({ name, of, number }) => (
+                <td key={name} class={number ? 'number' : ''}>
+                  {of(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function Field({
+  label,
+  hint,
+  ...input
+}: { label: string; hint?: string } & JSX.HTMLAttributes<HTMLInputElement> &
+  JSX.InputHTMLAttributes<HTMLInputElement>) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input id={id} aria-describedby={hint ? `${id}-hint` : undefined} {...input} />
+      {hint && (
+        <small id={`${id}-hint`} class="quiet">
+          {hint}
+        </small>
+      )}
+    </div>
+  );
+}
+
+export type Tone = 'good' | 'bad' | 'warn' | 'plain';
+
+export const Badge = ({ tone = 'plain', children }: Children & { tone?: Tone }) => (
+  <span class={`badge ${tone}`}>{children}</span>
+);
+
+/** Facts about a record, by name. */
+export const Facts = ({ facts }: { facts: readonly [string, ComponentChildren][] }) => (
+  <dl class="facts">
+    {facts.map(([name, value]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>{value}</dd>
+      </div>
+    ))}
+  </dl>
+);
+
+/** A number that matters, with what it counts. */
+export const Tile = ({ name, value, note }: { name: string; value: string; note?: string }) => (
+  <div class="tile">
+    <dt>{name}</dt>
+    <dd>{value}</dd>
+    {note && <dd class="quiet">{note}</dd>}
+  </div>
+);

@@ -1,0 +1,125 @@
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import { Table, type Column } from './basics';
+
+interface Series {
+  name: string;
+  values: readonly (number | null)[];
+  format: (value: number | null) => string;
+  /** The same in short, for the axis. */
+  tick: (value: number) => string;
+}
+
+interface ChartProps {
+  title: string;
+  /** What the points are called: seconds since 1970, or names. */
+  x: readonly (number | string)[];
+  x_name: string;
+  labelOf: (x: number | string) => string;
+  series: Series;
+  /** Whether the numbers are in a table beside it already. */
+  is_told?: boolean;
+}
+
+const HEIGHT = 170;
+
+/** Bars over time or names. Its numbers are in a table too, for whoever cannot see it. */
+export function Chart({ title, x, x_name, labelOf, series, is_told = false }: ChartProps) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const parent = box.current!;
+    const draw = () => plot(parent, { x, labelOf, series });
+    let drawn = draw();
+    // Colors come from the style sheet, which follows the scheme.
+    const again = () => {
+      drawn.destroy();
+      drawn = draw();
+    };
+    const scheme = matchMedia('(prefers-color-scheme: dark)');
+    scheme.addEventListener('change', again);
+    const resized = new ResizeObserver(() => {
+      drawn.setSize({ width: parent.clientWidth, height: HEIGHT });
+    });
+    resized.observe(parent);
+    return () => {
+      scheme.removeEventListener('change', again);
+      resized.disconnect();
+      drawn.destroy();
+    };
+  }, [x, series]);
+  const columns: Column<number>[] = [
+    { name: x_name, of: (n) => labelOf(x[n]!) },
+    { name: series.name, of: (n) => series.format(series.values[n] ?? null), number: true },
+  ];
+  return (
+    <figure>
+      <div
+        class="chart"
+        ref={box}
+        role="img"
+        aria-label={`${title}. The numbers are in the table below.`}
+      />
+      {!is_told && (
+        <details>
+          <summary>As a table</summary>
+          <Table
+            caption={title}
+            columns={columns}
+            rows={x.map((_, n) => n)}
+            keyOf={(n) => n}
+            empty="No numbers."
+          />
+        </details>
+      )}
+    </figure>
+  );
+}
+
+type Drawn = Pick<ChartProps, 'x' | 'labelOf' | 'series'>;
+
+function plot(parent: HTMLElement, { x, labelOf, series }: Drawn): uPlot {
+  const style = getComputedStyle(document.documentElement);
+  const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const axis = {
+    stroke: color('quiet'),
+    grid: { stroke: color('line'), width: 1 },
+    ticks: { show: false },
+  };
+  const at = x.map((_, n) => n);
+  const label = (n: number | undefined) =>
+    n === undefined || x[n] === undefined ? '' : labelOf(x[n]);
+  const options: uPlot.Options = {
+    width: parent.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { show: false },
+    scales: {
+      x: { time: false, range: [-0.6, Math.max(x.length - 0.4, 0.6)] },
+      y: { range: rangeOf },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        size: 30,
+        space: 70,
+        incrs: [1, 2, 5, 10, 15, 30],
+        values: (_, ns) => ns.map(label),
+      },
+      { ...axis, size: 52, values: (_, ys) => ys.map((y) => series.tick(y)) },
+    ],
+    series: [
+      {},
+      {
+        label: series.name,
+        fill: color('accent'),
+        width: 0,
+        points: { show: false },
+        paths: uPlot.paths.bars!({ size: [0.7, 60] }),
+      },
+    ],
+  };
+  return new uPlot(options, [at, [...series.values]], parent);
+}
+
+const rangeOf: uPlot.Range.Function = (_, _min, max) => [0, Math.max(max, 1) * 1.1];

@@ -1,0 +1,75 @@
+import type { Schemas } from '../api';
+import { count, dayTime, percent, text } from '../format';
+import { Badge, Table, type Column } from './basics';
+import { Bar, capTitle, isMoney } from './caps';
+
+type Decision = Schemas['RoutingDecision'];
+type Considered = Schemas['ConsideredBuyer'];
+
+/** A decision about a call: each buyer with the reason why or why not, and caps as they stood. */
+export function DecisionShown({ decision }: { decision: Decision }) {
+  const { action, message, candidates, caps, at, seed } = decision;
+  return (
+    <>
+      <p class={action === 'dial' ? 'notice good' : 'notice warn'}>
+        {action === 'dial' ? `Dials ${chosenOf(candidates)}.` : `No buyer: ${text(message)}.`}
+      </p>
+      <Table
+        caption="Buyers that were considered"
+        columns={COLUMNS}
+        rows={candidates}
+        keyOf={({ buyer_id, buyer_group_id }) => `${buyer_id}/${buyer_group_id}`}
+        empty="The offer has no buyers."
+      />
+      {caps.length > 0 && <h3>Caps as they stood</h3>}
+      <div class="bars">
+        {caps.map((cap) => (
+          <Bar
+            key={`${cap.buyer_id}/${cap.buyer_group_id}/${cap.cap}`}
+            title={`${ownerOf(cap, candidates)}: ${capTitle(cap.cap)}`}
+            used={cap.used}
+            limit={cap.limit}
+            is_money={isMoney(cap.cap)}
+            resets_at={cap.resets_at}
+          />
+        ))}
+      </div>
+      <p class="quiet">
+        Decided for {dayTime(at)}, with the seed {seed}.
+      </p>
+    </>
+  );
+}
+
+const nameOf = ({ buyer_id, name }: Pick<Considered, 'buyer_id' | 'name'>): string =>
+  name ?? `Buyer ${buyer_id}`;
+
+const chosenOf = (candidates: readonly Considered[]): string =>
+  candidates
+    .filter(({ chosen }) => chosen)
+    .map(nameOf)
+    .join(', ');
+
+function ownerOf(
+  { buyer_id, buyer_group_id }: Schemas['CapStanding'],
+  candidates: readonly Considered[],
+): string {
+  if (buyer_id === null) return `Group ${buyer_group_id}`;
+  const buyer = candidates.find((each) => each.buyer_id === buyer_id);
+  return nameOf({ buyer_id, name: buyer?.name ?? null });
+}
+
+const COLUMNS: readonly Column<Considered>[] = [
+  { name: 'Rank', of: ({ rank }) => text(rank), number: true },
+  { name: 'Buyer', of: nameOf },
+  {
+    name: 'Why, or why not',
+    of: ({ chosen, message }) => {
+      if (message) return message;
+      return chosen ? <Badge tone="good">dialed</Badge> : 'can take the call, was not needed';
+    },
+  },
+  { name: 'Tier', of: ({ tier }) => count(tier), number: true },
+  { name: 'Weight', of: ({ weight }) => count(weight), number: true },
+  { name: 'Share', of: ({ share }) => percent(share), number: true },
+];

@@ -1,0 +1,146 @@
+import { ok, type Schemas } from '../api';
+import { Badge, Panel, Show, Table, Tile, type Column } from '../parts/basics';
+import { Chart } from '../parts/chart';
+import {
+  count,
+  dollars,
+  duration,
+  dayTime,
+  percent,
+  text,
+  time,
+  wholeDollars,
+  words,
+} from '../format';
+import { useLive, useLoaded } from '../loading';
+import { linkTo } from '../route';
+import { useSession } from '../session';
+import { CapsNearEnd } from './now-caps';
+import { Happening } from './now-events';
+import { ImportsInTrouble, WebhooksInTrouble } from './now-trouble';
+
+type Call = Schemas['Call'];
+
+/** What happens now, and what needs somebody. */
+export function NowView() {
+  const { may } = useSession();
+  return (
+    <>
+      <h1>Now</h1>
+      {may('calls:read') && <Calls />}
+      <div class="grid">
+        {may('buyers:read') && <CapsNearEnd />}
+        {may('outgoing_webhooks:read') && <WebhooksInTrouble />}
+        {may('buyer_suppression_files:read') && <ImportsInTrouble />}
+        <Happening />
+      </div>
+    </>
+  );
+}
+
+const MINUTES = 60;
+const MINUTE_MS = 60_000;
+const CALL_COLUMNS = [
+  'id',
+  'created_at',
+  'connected_at',
+  'ended_at',
+  'status',
+  'caller_number',
+  'buyer',
+  'offer',
+  'total_duration',
+  'revenue',
+];
+/** The newest ones are shown, and are in the plot; the numbers are those of all. */
+const MAX_SHOWN = 50;
+const MAX_COUNTED = 1_000;
+
+function Calls() {
+  const { api } = useSession();
+  const loaded = useLoaded(async () => {
+    const since = new Date(Date.now() - MINUTES * MINUTE_MS);
+    const list = (query: object) =>
+      ok(api.GET('/calls', { params: { query: { columns: CALL_COLUMNS, ...query } } }));
+    const period = { created_at_from: since.toISOString() };
+    const [open, recent, { totals }] = await Promise.all([
+      list({ in_progress: true, per_page: MAX_SHOWN, order_dir: 'desc' }),
+      list({ ...period, per_page: MAX_COUNTED, order_dir: 'desc' }),
+      ok(api.GET('/calls/reports', { params: { query: { category: 'offer', ...period } } })),
+    ]);
+    return { since, open, recent, totals };
+  }, [api]);
+  useLive(({ kind }) => kind === 'call', loaded.reload);
+  return <Show of={loaded}>{(shown) => <CallsShown {...shown} />}</Show>;
+}
+
+interface CallsShownProps {
+  since: Date;
+  open: Schemas['CallPage'];
+  recent: Schemas['CallPage'];
+  totals: Schemas['CallReportFigures'];
+}
+
+function CallsShown({ since, open, recent, totals }: CallsShownProps) {
+  const { calls, connects, revenue } = totals;
+  return (
+    <>
+      <dl class="tiles">
+        <Tile name="Calls under way" value={count(open.metadata.total_count)} />
+        <Tile name="Calls in the last hour" value={count(calls)} />
+        <Tile
+          name="Connect rate"
+          value={calls === 0 ? percent(null) : percent(connects / calls)}
+          note={`${count(connects)} of ${count(calls)} calls`}
+        />
+        <Tile name="Revenue in the last hour" value={dollars(revenue)} />
+      </dl>
+      <div class="grid">
+        {revenue !== null && (
+          <Panel title="Revenue by minute" wide>
+            <RevenueByMinute calls={recent.calls} since={since} />
+          </Panel>
+        )}
+        <Panel title="Calls under way" wide>
+          <Table
+            caption="Calls under way"
+            columns={OPEN_COLUMNS}
+            rows={open.calls}
+            keyOf={({ id }) => id!}
+            empty="No call is under way."
+          />
+        </Panel>
+      </div>
+    </>
+  );
+}
+
+const OPEN_COLUMNS: readonly Column<Call>[] = [
+  { name: 'Call', of: ({ id }) => <a href={linkTo('calls', id)}>{id}</a> },
+  { name: 'Since', of: ({ created_at }) => dayTime(created_at) },
+  { name: 'Caller', of: ({ caller_number }) => text(caller_number) },
+  { name: 'Offer', of: ({ offer }) => text(offer) },
+  { name: 'Buyer', of: ({ buyer }) => text(buyer) },
+  { name: 'Status', of: ({ status }) => <Badge>{words(status)}</Badge> },
+  { name: 'Duration', of: ({ total_duration }) => duration(total_duration), number: true },
+];
+
+/** The dollars of calls, in the minutes in which they came in. */
+function RevenueByMinute({ calls, since }: { calls: readonly Call[]; since: Date }) {
+  const first = Math.floor(since.getTime() / MINUTE_MS) + 1;
+  const x = Array.from({ length: MINUTES }, (_, n) => (first + n) * MINUTE_MS);
+  const values = x.map(() => 0);
+  for (const { created_at, revenue } of calls) {
+    const minute = Math.floor(new Date(created_at!).getTime() / MINUTE_MS) - first;
+    if (values[minute] !== undefined) values[minute] += revenue ?? 0;
+  }
+  return (
+    <Chart
+      title="Revenue by minute"
+      x={x}
+      x_name="Minute"
+      labelOf={(at) => time(new Date(at).toISOString()).slice(0, 5)}
+      series={{ name: 'Revenue', values, format: dollars, tick: wholeDollars }}
+    />
+  );
+}

@@ -1,0 +1,101 @@
+import { useState } from 'preact/hooks';
+import { ok, type Schemas } from '../api';
+import { Field, Panel, Problem } from '../parts/basics';
+import { DecisionShown } from '../parts/decision';
+import { localInput } from '../format';
+import { useAction } from '../loading';
+import { useSession } from '../session';
+import { Weights } from './weights';
+
+type Call = Schemas['Call'];
+type Decision = Schemas['RoutingDecision'];
+
+/** The same call at another hour, with other tokens, or with other weights. Nothing is changed. */
+export function WhatIf({ call, decision }: { call: Call; decision: Decision | undefined }) {
+  return (
+    <>
+      <Question call={call} />
+      <Weights call={call} candidates={decision?.candidates ?? []} />
+    </>
+  );
+}
+
+const textOf = (tokens: Record<string, unknown> | undefined): string =>
+  Object.entries(tokens ?? {})
+    .map(([name, value]) => `${name}=${String(value)}`)
+    .join('\n');
+
+/** Lines of `name=value`. */
+function readTokens(text: string): Record<string, string> {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [name = '', ...rest] = line.split('=');
+      return [name.trim(), rest.join('=').trim()];
+    }),
+  );
+}
+
+function Question({ call }: { call: Call }) {
+  const { api } = useSession();
+  const [at, setAt] = useState(localInput(new Date(call.created_at!)));
+  const [tokens, setTokens] = useState(textOf(call.token_values));
+  const [caller, setCaller] = useState(call.caller_number ?? '');
+  const [decision, setDecision] = useState<Decision>();
+  const { run, is_busy, error } = useAction(async () => {
+    const body = {
+      offer_id: String(call.offer_id),
+      caller_number: caller.trim() === '' ? null : caller,
+      tokens: readTokens(tokens),
+      at: new Date(at).toISOString(),
+    };
+    setDecision((await ok(api.POST('/routing/explain', { body }))).decision);
+  });
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void run();
+  };
+  return (
+    <Panel title="What if" wide>
+      <form onSubmit={submit} class="what-if">
+        <Field
+          label="The call came at"
+          type="datetime-local"
+          required
+          value={at}
+          onInput={(event) => setAt(event.currentTarget.value)}
+        />
+        <Field
+          label="From"
+          type="tel"
+          hint="Empty: withheld"
+          value={caller}
+          onInput={(event) => setCaller(event.currentTarget.value)}
+        />
+        <Tokens value={tokens} onInput={setTokens} />
+        <button class="primary" disabled={is_busy}>
+          Explain
+        </button>
+      </form>
+      <Problem error={error} />
+      <div aria-live="polite">{decision && <DecisionShown decision={decision} />}</div>
+    </Panel>
+  );
+}
+
+const Tokens = ({ value, onInput }: { value: string; onInput: (text: string) => void }) => (
+  <div class="field">
+    <label for="tokens">Tokens</label>
+    <textarea
+      id="tokens"
+      rows={3}
+      spellcheck={false}
+      aria-describedby="tokens-hint"
+      value={value}
+      onInput={(event) => onInput(event.currentTarget.value)}
+    />
+    <small id="tokens-hint" class="quiet">
+      One a line, as name=value
+    </small>
+  </div>
+);

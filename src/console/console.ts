@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { Router, type Response } from 'express';
+import { HttpProblem } from '../errors';
+import { prepare, send, type Prepared } from '../http/docs/prepared';
+
+// The console: a page that is a client of the public API and nothing more. This serves its files;
+// client/ has their sources, which the build bundles.
+
+/** The same place for the sources and for what they are compiled to. */
+const BUILT = join(__dirname, '../../dist/console/client');
+
+/**
+ * The page loads only its own script and style, sends requests only to this server, and is in no
+ * frame. Nothing is inline.
+ */
+const POLICY = [
+  "default-src 'none'",
+  ...['script-src', 'style-src', 'connect-src'].map((kind) => `${kind} 'self'`),
+  "img-src 'self' data:",
+  ...['base-uri', 'form-action', 'frame-ancestors'].map((kind) => `${kind} 'none'`),
+].join('; ');
+
+/** Serves the console at /console/; `folder` has what was built. */
+export function consolePages(folder = BUILT): Router {
+  const router = Router({ strict: true });
+  router.use('/console', (_req, res, next) => {
+    res.set({
+      'Content-Security-Policy': POLICY,
+      'X-Content-Type-Options': 'nosniff',
+      'Referrer-Policy': 'no-referrer',
+      'Cross-Origin-Opener-Policy': 'same-origin',
+    });
+    next();
+  });
+  router.get('/console', (_req, res) => res.redirect(308, '/console/'));
+  let files: Map<string, Prepared> | undefined;
+  const built = () => (files ??= filesOf(folder));
+  router.get(
+    '/console/',
+    send(() => prepare('text/html', page([...built().keys()]))),
+  );
+  router.get('/console/:name', (req, res) => {
+    const file = built().get(req.params.name);
+    if (!file) throw new HttpProblem('unknown_path', 'There is no such path.');
+    sendForever(res, file, req.acceptsEncodings('gzip') === 'gzip');
+  });
+  return router;
+}
+
+/** The script and the style, by names that change with their content. */
+function filesOf(folder: string): Map<string, Prepared> {
+  const types = { js: 'text/javascript', css: 'text/css' };
+  return new Map(
+    Object.entries(types).map(([extension, type]) => {
+      const path = join(folder, `main.${extension}`);
+      if (!existsSync(path))
+        throw new HttpProblem('unknown_path', 'The console is not built: run npm run build.');
+      const body = readFileSync(path);
+      const tag = createHash('sha256').update(body).digest('hex').slice(0, 16);
+      return [`main-${tag}.${extension}`, { type, body, gzip: gzipSync(body), tag }];
+    }),
+  );
+}
+
+function sendForever(res: Response, { type, body, gzip, tag }: Prepared, is_gzip: boolean): void {
+  res.set({
+    'Cache-Control': 'public, max-age=31536000, immutable, no-transform',
+    ETag: `W/"${tag}"`,
+    Vary: 'Accept-Encoding',
+  });
+  res.type(type);
+  if (is_gzip) res.set('Content-Encoding', 'gzip');
+  res.send(is_gzip ? gzip : body);
+}
+
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E" +
+  "%3Crect width='16' height='16' rx='3' fill='%231f5fbf'/%3E" +
+  "%3Cpath d='M3 4h10M8 4v8M8 8l4 4M8 8l-4 4' stroke='%23fff' stroke-width='1.6' fill='none'/%3E" +
+  '%3C/svg%3E';
+
+const page = ([script, style]: readonly string[]): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>Trunkline</title>
+<link rel="icon" href="${ICON}">
+<link rel="stylesheet" href="${style}">
+<script type="module" src="${script}"></script>
+</head>
+<body>
+<noscript>This page needs JavaScript.</noscript>
+<div id="root"></div>
+</body>
+</html>
+`;

@@ -1,0 +1,237 @@
+import type { Page } from 'playwright-core';
+import request from 'supertest';
+import { inBrowser } from '../support/browser';
+import {
+  consoleWorld,
+  goTo,
+  inConsole,
+  panel,
+  settled,
+  until,
+  type ConsoleWorld,
+} from '../support/console';
+import { finished } from '../support/imports';
+import { FAR_MS } from '../support/patience';
+import { consoleForEveryone } from './everyone';
+
+// The console in a browser, on the real service: it shows the numbers that the API gives, does what
+// its buttons say, shows nobody more than the API does, and everybody can use it. `withPage` counts
+// requests to other servers and what the content security policy refuses: none.
+
+const LOADED = { timeout: FAR_MS };
+let here: ConsoleWorld;
+beforeAll(async () => {
+  here = await consoleWorld();
+});
+afterAll(() => here.close());
+
+const get = async (path: string) => (await here.api('get', path)).body;
+const asDemo = (work: (page: Page) => Promise<void>, refusals?: number[]) =>
+  inConsole(here.server, here.auth, work, refusals);
+const dollars = (n: number) => `$${n.toFixed(2)}`;
+const textOf = (page: Page, title: string) => panel(page, title).innerText();
+/** The value of a tile. */
+const tile = (page: Page, name: string) =>
+  page
+    .locator('.tile', { has: page.getByText(name, { exact: true }) })
+    .locator('dd')
+    .first();
+
+test('the page loads nothing from elsewhere and runs nothing inline; its files are kept for ever', async () => {
+  const app = request(here.server);
+  const page = await app.get('/console/').expect(200);
+  expect(page.headers['content-security-policy']).toBe(
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+      "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  );
+  expect((await app.get('/console').expect(308)).headers.location).toBe('/console/');
+  await app.get('/console/').set('If-None-Match', page.headers.etag!).expect(304);
+  const names = [...page.text.matchAll(/(?:src|href)="(main-[0-9a-f]{16}\.\w+)"/g)].map(
+    (m) => m[1]!,
+  );
+  const types = [/^text\/css/, /^(text|application)\/javascript/];
+  expect(names.length).toBe(2);
+  for (const [n, name] of names.entries()) {
+    const file = await app.get(`/console/${name}`).expect(200).expect('Content-Type', types[n]!);
+    expect(file.headers['cache-control']).toContain('immutable');
+    expect(file.headers['content-encoding']).toBe('gzip');
+  }
+  for (const name of ['main.js', '..%2f..%2fpackage.json', 'main-0000000000000000.js'])
+    await app.get(`/console/${name}`).expect(404);
+});
+
+inBrowser('Now: the numbers of the API, and what happens appears by itself', () =>
+  asDemo(async (page) => {
+    const open = await get('calls?in_progress=true');
+    const { totals } = await get('calls/reports?category=offer');
+    expect(await tile(page, 'Calls under way').innerText()).toBe(String(open.metadata.total_count));
+    expect(await tile(page, 'Calls in the last hour').innerText()).toBe(String(totals.calls));
+    expect(await tile(page, 'Revenue in the last hour').innerText()).toBe(dollars(totals.revenue));
+    const rate = `${Math.round((totals.connects / totals.calls) * 1000) / 10}%`;
+    expect(await tile(page, 'Connect rate').innerText()).toBe(rate);
+    expect(await textOf(page, 'Caps near their end')).toMatch(/Dialed today\s+2 \/ 2/);
+    const chart = panel(page, 'Revenue by minute');
+    await chart.getByText('As a table').click();
+    expect(await chart.locator('canvas').count()).toBe(1);
+    expect(await chart.locator('td').allInnerTexts()).toContain(dollars(totals.revenue));
+    await page.getByText('Live', { exact: true }).waitFor(LOADED);
+    const begun = await here.api('post', 'call_sessions', {
+      body: { offer_id: here.offer.id, caller_number: '+12125550199' },
+    });
+    const { id } = begun.body.call_session;
+    await panel(page, 'As it happens')
+      .getByRole('link', { name: `Call ${id}` })
+      .first()
+      .waitFor(LOADED);
+    await until(
+      page,
+      `[...document.querySelectorAll('.tile')].some(({ innerText }) =>
+        innerText.includes('last hour') && innerText.includes('${totals.calls + 1}'))`,
+    );
+  }),
+);
+
+inBrowser('a call: its story, each buyer with the reason, and another one at another hour', () =>
+  asDemo(async (page) => {
+    const id = here.calls.paid;
+    await goTo(page, `#/calls/${id}`);
+    const [{ call_events }, { decisions }] = [
+      await get(`calls/${id}/events`),
+      await get(`calls/${id}/decision`),
+    ];
+    const story = await panel(page, 'What happened').locator('li b').allInnerTexts();
+    expect(story).toEqual(
+      call_events.map(({ event }: { event: string }) => event.replaceAll('_', ' ')),
+    );
+    const [{ candidates, caps }] = decisions;
+    const why = await textOf(page, 'Why it went there');
+    for (const { name, message } of candidates) {
+      expect(why).toContain(name);
+      if (message) expect(why).toContain(message);
+    }
+    for (const { used, limit } of caps)
+      expect(why).toMatch(new RegExp(`\\$?${used}(\\.00)? / \\$?${limit}`));
+    const what_if = panel(page, 'What if');
+    await what_if.getByLabel('Tokens').fill('state=NY');
+    await what_if.getByLabel('The call came at').fill('2030-01-07T18:00');
+    const asked = page.waitForResponse('**/api/v1/routing/explain');
+    await what_if.getByRole('button', { name: 'Explain' }).click();
+    const { decision } = (await (await asked).json()) as { decision: (typeof decisions)[0] };
+    await what_if.getByText('Decided for').waitFor(LOADED);
+    const explained = await what_if.innerText();
+    for (const { message } of decision.candidates)
+      if (message) expect(explained).toContain(message);
+    expect(explained).not.toContain(decisions[0].seed);
+    const weights = panel(page, 'What if weights were different');
+    await weights.getByLabel('Acme Insurance, Los Angeles').fill('1');
+    const replayed = page.waitForResponse('**/api/v1/routing/simulate');
+    await weights.getByRole('button', { name: 'Simulate' }).click();
+    const answer = await replayed;
+    expect(answer.request().postDataJSON().changes).toContainEqual(
+      expect.objectContaining({ weight: 1 }),
+    );
+    const { simulation } = (await answer.json()) as { simulation: { calls: number } };
+    await weights.getByText(`${simulation.calls} calls were replayed.`).waitFor(LOADED);
+  }),
+);
+
+inBrowser('buyers: caps as the API counts them; pausing and changing with If-Match', () =>
+  asDemo(
+    async (page) => {
+      await goTo(page, '#/buyers');
+      const { buyers } = await get('buyers');
+      const cards = page.locator('.cards > li');
+      expect(await cards.locator('h2').allInnerTexts()).toEqual(
+        buyers.map(({ name }: { name: string }) => name),
+      );
+      const acme = buyers.find(({ name }: { name: string }) => name.startsWith('Acme'));
+      await page.getByRole('link', { name: acme.name }).click();
+      const caps = panel(page, 'Used and left');
+      await caps.waitFor(LOADED);
+      expect(await caps.innerText()).toMatch(
+        new RegExp(`Dialed today\\s+${acme.attempt_daily_used} / ${acme.attempt_daily_limit}`),
+      );
+      const change = panel(page, 'Change');
+      await change.getByLabel('Dialed in a day').fill('300');
+      await change.getByRole('button', { name: 'Save' }).click();
+      await change.getByText('Saved.').waitFor(LOADED);
+      expect((await get(`buyers/${acme.id}`)).buyer.attempt_daily_limit).toBe(300);
+      await settled(page);
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await page.getByRole('button', { name: 'Resume' }).waitFor(LOADED);
+      expect((await get(`buyers/${acme.id}`)).buyer.paused).toBe(true);
+      // Somebody else is faster.
+      await here.api('put', `buyers/${acme.id}`, { body: { tier: 7, paused: false } });
+      await change.getByLabel('Weight').fill('5');
+      await change.getByRole('button', { name: 'Save' }).click();
+      await change.getByRole('alert').getByText('Somebody else has changed this').waitFor(LOADED);
+      expect((await get(`buyers/${acme.id}`)).buyer.weight).toBe(1_000_000);
+      await change.getByRole('button', { name: 'Load it again' }).click();
+      await until(page, `document.querySelector('input[name=tier]')?.value === '7'`);
+    },
+    [412],
+  ),
+);
+
+inBrowser('a lead: what happened and what will, in the words of the API; opting out', () =>
+  asDemo(async (page) => {
+    await goTo(page, '#/leads');
+    await page.getByRole('row', { name: 'Maria Lopez' }).getByRole('link').click();
+    const { timeline } = await get(`leads/${here.lead}/timeline`);
+    const future = panel(page, 'What will happen');
+    await future.waitFor(LOADED);
+    const actions = await future.locator('li b').allInnerTexts();
+    expect(actions).toEqual(
+      timeline.future.map(({ action }: { action: string }) => action.replaceAll('_', ' ')),
+    );
+    expect(actions.length).toBeGreaterThan(3);
+    await page.getByRole('button', { name: 'Call now' }).click();
+    await page.getByText(/^Call \d+ is placed\.$/).waitFor(LOADED);
+    const placed = (await get(`calls?lead_id=${here.lead}`)).metadata.total_count;
+    expect(placed).toBe(1);
+    await settled(page);
+    await page.getByRole('button', { name: 'Move to the end' }).click();
+    await page.getByText('It goes on with the steps at the end').waitFor(LOADED);
+    const logs = (await get(`lead_logs?lead_id=${here.lead}`)).lead_logs as { event: string }[];
+    expect(logs.map(({ event }) => event)).toContain('moved_to_end');
+    await settled(page);
+    await page.getByRole('button', { name: 'Opt out' }).click();
+    await page.getByRole('button', { name: 'Opt in again' }).waitFor(LOADED);
+    expect((await get(`leads/${here.lead}`)).lead.opt_out).toBe(true);
+    expect(await textOf(page, 'What happened')).toContain('opted out');
+  }),
+);
+
+inBrowser('reports as the API sums them; an upload, its progress and its rejected rows', () =>
+  asDemo(async (page) => {
+    const workers = await here.world.work();
+    await goTo(page, '#/reports');
+    for (const category of ['day', 'buyer', 'traffic_source']) {
+      const { rows } = await get(`calls/reports?category=${category}`);
+      const title = { day: 'By day', buyer: 'By buyer', traffic_source: 'By source' }[category]!;
+      const shown = await panel(page, title).locator('tbody tr').allInnerTexts();
+      expect(shown.length).toBe(rows.length);
+      for (const [n, { calls, revenue }] of rows.entries())
+        expect(shown[n]).toMatch(new RegExp(`\\t${calls}\\t.*\\t\\${dollars(revenue)}\\t`));
+    }
+    const form = panel(page, 'Upload a list');
+    await form.getByLabel('Suppression list').selectOption(String(here.list));
+    await form.getByLabel('CSV file of numbers').setInputFiles({
+      name: 'numbers.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from('number\n2125550100\nnot a number\n2125550101\n'),
+    });
+    await form.getByRole('button', { name: 'Upload' }).click();
+    await form.getByText('numbers.csv was uploaded').waitFor(LOADED);
+    const { buyer_suppression_files: files } = await get('buyer_suppression_files');
+    await finished(here.api, `buyer_suppression_files/${files[0].id}`);
+    const imports = panel(page, 'Imports');
+    await imports.getByText('2 of 3 rows imported, 1 rejected').waitFor(LOADED);
+    await imports.getByText('Rejected rows of numbers.csv').click();
+    const { rejected_rows } = await get(`buyer_suppression_files/${files[0].id}/rejected_rows`);
+    await imports.getByRole('cell', { name: rejected_rows[0].reason }).waitFor(LOADED);
+    await workers.stop();
+  }),
+);
+
+consoleForEveryone(() => here);

@@ -1,0 +1,163 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { DESKTOP, inBrowser, overflowOf, withPage } from '../support/browser';
+import { goTo, inConsole, panel, type ConsoleWorld } from '../support/console';
+import { FAR_MS } from '../support/patience';
+import { member } from '../support/teams';
+
+const LOADED = { timeout: FAR_MS };
+const SMALL = { width: 360, height: 740 };
+
+const AXE = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+interface Violation {
+  id: string;
+  nodes: { html: string; failureSummary: string }[];
+}
+
+/**
+ * What the console is for callers with fewer rights, with the keyboard, on a phone, in both color
+ * schemes; and where it keeps credentials. On the world of its views' tests.
+ */
+export function consoleForEveryone(world: () => ConsoleWorld): void {
+  const get = async (path: string) => (await world().api('get', path)).body;
+
+  inBrowser('a limited user finds only the views and records that the API gives', async () => {
+    const acme = (await get('buyers?fulltext=acme')).buyers[0];
+    const { token } = await member(
+      { id: 0n, auth: world().auth, api: world().api },
+      'p@example.com',
+      {
+        permissions: ['buyers:read', 'calls:read'],
+        buyer_ids: [acme.id],
+      },
+    );
+    await inConsole(
+      world().server,
+      token,
+      async (page) => {
+        const links = await page.getByRole('navigation').getByRole('link').allInnerTexts();
+        expect(links).toEqual(['Now', 'Calls', 'Buyers', 'Reports and imports']);
+        expect(await page.getByText('Webhooks in trouble').count()).toBe(0);
+        await goTo(page, '#/buyers');
+        expect(await page.locator('.cards h2').allInnerTexts()).toEqual([acme.name]);
+        await page.getByRole('link', { name: acme.name }).click();
+        await panel(page, 'Used and left').waitFor(LOADED);
+        expect(await page.getByRole('button', { name: /Pause|Resume|Save/ }).count()).toBe(0);
+        await goTo(page, `#/calls/${world().calls.paid}`);
+        const why = await panel(page, 'Why it went there').innerText();
+        expect([why.includes('Acme'), why.includes('Bayline')]).toEqual([true, false]);
+        expect(await panel(page, 'About').innerText()).toMatch(/Payout\s+–/);
+        // What they may not see is not there, wherever a link leads.
+        await goTo(page, `#/leads/${world().lead}`);
+        expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Now');
+        await goTo(page, '#/reports');
+        await panel(page, 'By day').waitFor(LOADED);
+        // Who sees no sources may not group by them.
+        expect(await page.getByText('By source').count()).toBe(0);
+        expect(await page.getByText('Upload a list').count()).toBe(0);
+      },
+      [422],
+    );
+  });
+
+  inBrowser(
+    'credentials stay in memory, or in the tab if one asks for it, and end with them',
+    async () => {
+      const { body } = await world().api('post', 'access_tokens', {
+        body: { name: 'tab', kind: 'key_pair', permissions: ['buyers:read'] },
+      });
+      const pair = `${body.access_token.public_key}:${body.private_key}`;
+      await inConsole(
+        world().server,
+        pair,
+        async (page) => {
+          expect(await page.evaluate('sessionStorage.length + localStorage.length')).toBe(0);
+          await page.reload();
+          await page.getByLabel('Keep me signed in while this tab is open').check(LOADED);
+          await page.getByLabel('Public key').fill(body.access_token.public_key);
+          await page.getByLabel('Private key').fill('wrong');
+          await page.getByRole('button', { name: 'Sign in' }).click();
+          await page.getByText('These credentials are not accepted.').waitFor(LOADED);
+          await page.getByLabel('Private key').fill(body.private_key);
+          await page.getByRole('button', { name: 'Sign in' }).click();
+          await page.getByRole('button', { name: 'Sign out' }).waitFor(LOADED);
+          await page.reload();
+          await page.getByRole('button', { name: 'Sign out' }).waitFor(LOADED);
+          await world().api('delete', `access_tokens/${body.access_token.id}`);
+          await page.getByRole('button', { name: 'Sign in' }).waitFor(LOADED);
+          expect(await page.evaluate('sessionStorage.length')).toBe(0);
+        },
+        [401],
+      );
+    },
+  );
+
+  inBrowser('the keyboard alone signs in and goes through the views', () =>
+    withPage(world().server, '/console/', DESKTOP, async (page) => {
+      const [name, secret] = world().auth.split(':');
+      await page.getByLabel('Public key').waitFor(LOADED);
+      const press = async (...keys: string[]) => {
+        for (const key of keys) await page.keyboard.press(key);
+      };
+      await press('Tab', 'Tab');
+      await page.keyboard.type(name!);
+      await press('Tab');
+      await page.keyboard.type(secret!);
+      await press('Enter');
+      await page.getByRole('button', { name: 'Sign out' }).waitFor(LOADED);
+      const focused = () => page.evaluate('document.activeElement.innerText');
+      await press('Tab');
+      expect(await focused()).toBe('Skip to the content');
+      await press('Tab', 'Tab', 'Tab');
+      expect(await focused()).toBe('Buyers');
+      await press('Enter');
+      await page.getByRole('heading', { name: 'Buyers and caps' }).waitFor(LOADED);
+      // The keyboard goes on in the view.
+      expect(await page.evaluate('document.activeElement.id')).toBe('main');
+      await page.locator('.cards').waitFor(LOADED);
+      await press('Tab', 'Enter');
+      await page.getByRole('link', { name: 'All buyers' }).waitFor(LOADED);
+      expect(await page.title()).toBe('Buyers · Trunkline');
+    }),
+  );
+
+  inBrowser('every view is accessible in light and dark, and fits a phone', () =>
+    withPage(world().server, '/console/', SMALL, async (page) => {
+      const check = async (view: string) => {
+        // Not by a script element: the page's policy allows none.
+        const found = (await page.evaluate(
+          `axe.run(document, { runOnly: ${JSON.stringify(RULES)}, resultTypes: ['violations'] })
+          .then(({ violations }) => violations)`,
+        )) as Violation[];
+        const faults = found.map(({ id, nodes }) => [id, nodes[0]!.html, nodes[0]!.failureSummary]);
+        expect({ view, faults, overflow: await overflowOf(page) }).toEqual({
+          view,
+          faults: [],
+          overflow: 0,
+        });
+      };
+      await page.evaluate(AXE);
+      await page.getByLabel('Public key').waitFor(LOADED);
+      await check('sign-in');
+      const [name, secret] = world().auth.split(':');
+      await page.getByLabel('Public key').fill(name!);
+      await page.getByLabel('Private key').fill(secret!);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('button', { name: 'Sign out' }).waitFor(LOADED);
+      const acme = (await get('buyers?fulltext=acme')).buyers[0];
+      const views = ['now', 'calls', `calls/${world().calls.paid}`, 'buyers', `buyers/${acme.id}`];
+      for (const view of [...views, 'leads', `leads/${world().lead}`, 'reports']) {
+        await goTo(page, `#/${view}`);
+        if (view.startsWith('calls/')) {
+          await page.getByRole('button', { name: 'Explain' }).click();
+          await page.getByText('Decided for').nth(1).waitFor(LOADED);
+        }
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          await check(`${view} ${colorScheme}`);
+        }
+      }
+    }),
+  );
+}

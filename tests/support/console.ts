@@ -1,0 +1,149 @@
+import { execFileSync } from 'node:child_process';
+import type { Server } from 'node:http';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { createDemo } from '../../src/installation/demo';
+import { withPage, DESKTOP } from './browser';
+import { eventually } from './engine-process';
+import { FAR_MS } from './patience';
+import { appOf, caller, createWorld, type Api, type World } from './world';
+
+const ROOT = join(__dirname, '../..');
+const LOADED = { timeout: FAR_MS };
+
+/** The demo company with a few calls, a lead and an import, and the console on it. */
+export interface ConsoleWorld {
+  world: World;
+  server: Server;
+  api: Api;
+  /** Public and private key of the demo company. */
+  auth: string;
+  offer: { id: number; lead_token: string };
+  /** Paid for by Acme; under way with Acme. */
+  calls: { paid: number; open: number };
+  lead: number;
+  /** A suppression list. */
+  list: number;
+  close(): Promise<void>;
+}
+
+export async function consoleWorld(): Promise<ConsoleWorld> {
+  execFileSync('npm', ['run', '--silent', 'build:console'], { cwd: ROOT });
+  const world = await createWorld();
+  const { credentials } = await createDemo(world.deps, 'Demo');
+  const auth = `${credentials.public_key}:${credentials.private_key}`;
+  const api = caller(world.app, auth);
+  const made = await populate(api);
+  const server = appOf(world.deps).listen(0);
+  return {
+    world,
+    server,
+    api,
+    auth,
+    ...made,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await world.close();
+    },
+  };
+}
+
+async function populate(api: Api) {
+  const ok = async (method: 'post' | 'put', path: string, body: object) => {
+    const res = await api(method, path, { body });
+    expect([path, res.status]).toEqual([path, method === 'post' ? 201 : 200]);
+    return res.body;
+  };
+  const [acme] = (await api('get', 'buyers?fulltext=acme')).body.buyers;
+  // Open at any time of the week, and near the end of a cap after two calls.
+  await ok('put', `buyers/${acme.id}`, {
+    business_hours_schedule: [],
+    record_token_filter_list: [],
+    attempt_daily_limit: 2,
+    weight: 1_000_000,
+  });
+  const [offer] = (await api('get', 'offers')).body.offers;
+  const begin = async (caller_number: string) => {
+    const { call_session } = await ok('post', 'call_sessions', {
+      offer_id: offer.id,
+      caller_number,
+      tokens: { state: 'CA' },
+    });
+    const [{ attempt, buyer_id }] = call_session.instruction.dial;
+    expect(buyer_id).toBe(acme.id);
+    const say = (event: string, more: object = {}) =>
+      api('post', `call_sessions/${call_session.uuid}/events`, {
+        body: { event, attempt, ...more },
+      });
+    expect((await say('answered')).status).toBe(200);
+    return { id: call_session.id as number, say };
+  };
+  const paid = await begin('+12125550123');
+  await paid.say('completed', { duration: 100 });
+  const open = await begin('+12125550124');
+  const [schedule] = (await api('get', 'schedules')).body.schedules;
+  const submitted = await api('post', 'leads', {
+    auth: null,
+    query: { lead_token: schedule.lead_token, caller_id: '2135550147', full_name: 'Maria Lopez' },
+  });
+  const list = (await ok('post', 'buyer_suppressions', { name: 'Do not call us' }))
+    .buyer_suppression.id as number;
+  return {
+    offer: offer as ConsoleWorld['offer'],
+    calls: { paid: paid.id, open: open.id },
+    lead: submitted.body.id as number,
+    list,
+  };
+}
+
+/** Fills in the form of the console and waits for the first view. */
+export async function signIn(page: Page, credentials: string): Promise<void> {
+  const [name = '', secret] = credentials.split(':');
+  if (secret === undefined) {
+    await page.getByLabel('A user token').check(LOADED);
+    await page.getByLabel('User token', { exact: true }).fill(name);
+  } else {
+    await page.getByLabel('Public key').fill(name, LOADED);
+    await page.getByLabel('Private key').fill(secret);
+  }
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor(LOADED);
+}
+
+/** Goes to a view and waits until nothing of it is loading. */
+export async function goTo(page: Page, hash: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+  await settled(page);
+}
+
+export const settled = (page: Page): Promise<void> =>
+  until(page, `document.querySelector('main h1') && !document.body.innerText.includes('Loading…')`);
+
+/** Waits for an expression to hold in the page, whose policy forbids waitForFunction. */
+export const until = (page: Page, expression: string): Promise<void> =>
+  eventually(async () => Boolean(await page.evaluate(expression)));
+
+/** Opens the console and signs in; `refusals` are statuses that requests may be answered with. */
+export const inConsole = (
+  server: Server,
+  credentials: string,
+  work: (page: Page) => Promise<void>,
+  refusals: readonly number[] = [],
+): Promise<void> =>
+  withPage(
+    server,
+    '/console/',
+    DESKTOP,
+    async (page) => {
+      page.on('dialog', (dialog) => void dialog.accept());
+      await signIn(page, credentials);
+      await settled(page);
+      await work(page);
+    },
+    refusals,
+  );
+
+/** The text of a panel, by its heading. */
+export const panel = (page: Page, title: string) =>
+  page.getByRole('region', { name: title, exact: true }).first();
