@@ -239,13 +239,19 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     smtp_url: values.SMTP_URL,
     mail_from: values.MAIL_FROM,
     webhook_allow_networks: values.WEBHOOK_ALLOW_NETWORKS,
-    webhook_log_days: values.WEBHOOK_LOG_DAYS,
-    call_days: values.CALL_DAYS,
-    lead_days: values.LEAD_DAYS,
-    message_days: values.MESSAGE_DAYS,
-    change_log_days: values.CHANGE_LOG_DAYS,
+    ...daysKept(values),
   });
 }
+
+type DaysVariable = `${'WEBHOOK_LOG' | 'CALL' | 'LEAD' | 'MESSAGE' | 'CHANGE_LOG'}_DAYS`;
+
+const daysKept = (values: Record<DaysVariable, number>) => ({
+  webhook_log_days: values.WEBHOOK_LOG_DAYS,
+  call_days: values.CALL_DAYS,
+  lead_days: values.LEAD_DAYS,
+  message_days: values.MESSAGE_DAYS,
+  change_log_days: values.CHANGE_LOG_DAYS,
+});
 
 /** What variables need that is not there. */
 const missing = (set: NodeJS.ProcessEnv): string[] => [
