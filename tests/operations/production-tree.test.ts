@@ -152,11 +152,13 @@ const stateOf = (pid: number) =>
   patient(60_000),
 );
 
-test('the image starts node with the options of npm start, and the worker with its own', () => {
+test('the image and the unit start node with the options of npm start, the worker with its own', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
   const [, settings, options] = /exec env (.*) node (.*) dist\/server\.js$/.exec(scripts.start!)!;
   expect(command).toEqual(['node', ...options!.split(' '), 'dist/server.js']);
   for (const setting of settings!.split(' ')) expect(dockerfile).toContain(setting);
+  const [, of_unit] = /^ExecStart=\/usr\/bin\/(.*)$/m.exec(read('docs/operations.md'))!;
+  expect(of_unit!.split(' ')).toEqual(command);
   const [, of_worker] = / (node .* dist\/worker\.js)$/.exec(scripts.worker!)!;
   const { services } = load(read('compose.yaml')) as Compose;
   expect(services.worker!.command!.join(' ')).toBe(of_worker);
