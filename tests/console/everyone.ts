@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { DESKTOP, inBrowser, overflowOf, withPage } from '../support/browser';
-import { goTo, inConsole, panel, type ConsoleWorld } from '../support/console';
+import { goTo, inConsole, panel, until, type ConsoleWorld } from '../support/console';
 import { FAR_MS } from '../support/patience';
 import { member } from '../support/teams';
 
@@ -114,11 +114,11 @@ export function consoleForEveryone(world: () => ConsoleWorld): void {
       await press('Enter');
       await page.getByRole('heading', { name: 'Buyers and caps' }).waitFor(LOADED);
       // The keyboard goes on in the view.
-      expect(await page.evaluate('document.activeElement.id')).toBe('main');
+      await until(page, `document.activeElement.id === 'main'`);
       await page.locator('.cards').waitFor(LOADED);
       await press('Tab', 'Enter');
       await page.getByRole('link', { name: 'All buyers' }).waitFor(LOADED);
-      expect(await page.title()).toBe('Buyers · Trunkline');
+      await until(page, `document.title === 'Buyers · Trunkline'`);
     }),
   );
 

@@ -93,17 +93,22 @@ export function Bar({ title, used, limit, is_money, resets_at }: BarProps) {
     <div class="bar">
       <div class="bar-text">
         <span>{title}</span>
-        <span>
+        <span class="number">
           <b>{format(used)}</b> / {format(limit)}
         </span>
       </div>
-      <meter
-        class={toneOf(share)}
-        min={0}
-        max={1}
-        value={Math.min(share, 1)}
-        aria-label={`${title}: ${left}`}
-      />
+      <div
+        role="meter"
+        aria-label={title}
+        aria-valuemin={0}
+        aria-valuemax={limit}
+        aria-valuenow={Math.min(used, limit)}
+        aria-valuetext={left}
+      >
+        <svg class={`meter ${toneOf(share)}`} aria-hidden="true">
+          <rect width={`${Math.min(share, 1) * 100}%`} height="100%" />
+        </svg>
+      </div>
       <small class="quiet">
         {share >= 1 ? 'Used up' : `${format(limit - used)} left`}
         {resets_at && `, again from ${dayTime(resets_at)}`}

@@ -122,4 +122,4 @@ function plot(parent: HTMLElement, { x, labelOf, series }: Drawn): uPlot {
   return new uPlot(options, [at, [...series.values]], parent);
 }
 
-const rangeOf: uPlot.Range.Function = (_, _min, max) => [0, Math.max(max, 1) * 1.1];
+const rangeOf: uPlot.Range.Function = (_, _min, max) => [0, Math.max(max, 5) * 1.1];

@@ -30,9 +30,9 @@ export function NowView() {
       {may('calls:read') && <Calls />}
       <div class="grid">
         {may('buyers:read') && <CapsNearEnd />}
+        <Happening />
         {may('outgoing_webhooks:read') && <WebhooksInTrouble />}
         {may('buyer_suppression_files:read') && <ImportsInTrouble />}
-        <Happening />
       </div>
     </>
   );
