@@ -74,6 +74,8 @@ export interface Schema {
    * of the operation; `company` is `company_wide:update`, and only limited callers need it.
    */
   'x-field-permission'?: FieldPermission | FieldPermission[];
+  /** Only superusers may send the field. */
+  'x-superuser'?: boolean;
   /** Callers without that permission may lower the value, down from what others have set. */
   'x-lowerable'?: boolean;
   /** Of the codes of errors. */

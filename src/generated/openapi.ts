@@ -4002,7 +4002,34 @@ export interface components {
             team_offer_ids?: components["schemas"]["References"];
             serializer?: components["schemas"]["BuyerSerializer"];
         };
-        BuyerCreate: components["schemas"]["BuyerFields"] & {
+        /** @description What a record that comes from another service keeps of it. */
+        KeptIdentity: {
+            /**
+             * Format: int64
+             * @description Superusers only: the `id` that the record gets, so that what names it by its old id still does. Records that are created later get ids beyond it.
+             */
+            legacy_id?: number;
+            /**
+             * Format: uuid
+             * @description Superusers only: the `uuid` that the record gets.
+             */
+            uuid?: string;
+            /**
+             * Format: date-time
+             * @description Superusers only: when the record was created elsewhere.
+             */
+            created_at?: string;
+            /**
+             * Format: date-time
+             * @description Superusers only: when the record was last changed elsewhere.
+             */
+            updated_at?: string;
+        };
+        KeptLeadToken: {
+            /** @description Superusers only: the lead token that it has elsewhere, which landing pages know. A new one is made where this is omitted. */
+            lead_token?: string;
+        };
+        BuyerCreate: components["schemas"]["KeptIdentity"] & components["schemas"]["BuyerFields"] & {
             /** @description `true` copies the settings of the buyer that `copy_buyer_id` names; the fields of this request take precedence. `false`, `0` and blank copy nothing. Instead of `true` it may name that buyer itself, by id (not 1), uuid or `user_buyer_id`. */
             copy_another_buyer?: string;
             /** @description The buyer whose settings `copy_another_buyer` copies. */
@@ -4366,7 +4393,7 @@ export interface components {
             revoke_team_offer_id?: string | null;
             serializer?: components["schemas"]["BuyerGroupSerializer"];
         };
-        BuyerGroupCreate: components["schemas"]["BuyerGroupFields"] & {
+        BuyerGroupCreate: components["schemas"]["KeptIdentity"] & components["schemas"]["BuyerGroupFields"] & {
             /** @description Shown in menus and logs. */
             name: string;
         };
@@ -4564,7 +4591,7 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["BuyerFleetSerializer"];
         };
-        BuyerFleetCreate: WithRequired<components["schemas"]["BuyerFleetFields"], "name" | "user_fleet_id"> & unknown;
+        BuyerFleetCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["BuyerFleetFields"], "name" | "user_fleet_id"> & unknown;
         BuyerFleetUpdate: components["schemas"]["BuyerFleetFields"] & unknown;
         BuyerFleet: {
             /**
@@ -4781,7 +4808,7 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["BuyerSuppressionSerializer"];
         };
-        BuyerSuppressionCreate: WithRequired<components["schemas"]["BuyerSuppressionFields"], "name"> & unknown;
+        BuyerSuppressionCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["BuyerSuppressionFields"], "name"> & unknown;
         BuyerSuppressionUpdate: components["schemas"]["BuyerSuppressionFields"] & unknown;
         BuyerSuppression: {
             /**
@@ -5124,7 +5151,7 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["OfferSerializer"];
         };
-        OfferCreate: WithRequired<components["schemas"]["OfferFields"], "name"> & unknown;
+        OfferCreate: components["schemas"]["KeptIdentity"] & components["schemas"]["KeptLeadToken"] & WithRequired<components["schemas"]["OfferFields"], "name"> & unknown;
         OfferUpdate: components["schemas"]["OfferFields"] & {
             /** @description Creates a new `lead_token`; the previous one is refused from then on. */
             reset_lead_token?: boolean;
@@ -6778,7 +6805,7 @@ export interface components {
             paused?: boolean;
             serializer?: components["schemas"]["TrafficSourceSerializer"];
         };
-        TrafficSourceCreate: components["schemas"]["TrafficSourceFields"] & unknown;
+        TrafficSourceCreate: components["schemas"]["KeptIdentity"] & components["schemas"]["TrafficSourceFields"] & unknown;
         TrafficSourceUpdate: components["schemas"]["TrafficSourceFields"] & unknown;
         TrafficSource: {
             /**
@@ -7039,7 +7066,7 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["ScheduleSerializer"];
         };
-        ScheduleCreate: WithRequired<components["schemas"]["ScheduleFields"], "name"> & unknown;
+        ScheduleCreate: components["schemas"]["KeptIdentity"] & components["schemas"]["KeptLeadToken"] & WithRequired<components["schemas"]["ScheduleFields"], "name"> & unknown;
         ScheduleUpdate: components["schemas"]["ScheduleFields"] & {
             /** @description Creates a new `lead_token`; the previous one is refused from then on. */
             reset_lead_token?: boolean;
@@ -7194,7 +7221,7 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["ScheduleActionSerializer"];
         };
-        ScheduleActionCreate: WithRequired<components["schemas"]["ScheduleActionFields"], "schedule_id" | "action_type"> & unknown;
+        ScheduleActionCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["ScheduleActionFields"], "schedule_id" | "action_type"> & unknown;
         ScheduleActionUpdate: components["schemas"]["ScheduleActionFields"] & unknown;
         ScheduleAction: {
             /**
@@ -7327,7 +7354,7 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["CallCenterSerializer"];
         };
-        CallCenterCreate: WithRequired<components["schemas"]["CallCenterFields"], "name"> & unknown;
+        CallCenterCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["CallCenterFields"], "name"> & unknown;
         CallCenterUpdate: components["schemas"]["CallCenterFields"] & unknown;
         CallCenter: {
             /**
@@ -7417,7 +7444,7 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentStatusSerializer"];
         };
-        AgentStatusCreate: WithRequired<components["schemas"]["AgentStatusFields"], "key" | "name"> & unknown;
+        AgentStatusCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["AgentStatusFields"], "key" | "name"> & unknown;
         AgentStatusUpdate: components["schemas"]["AgentStatusFields"] & unknown;
         AgentStatus: {
             /**
@@ -7694,7 +7721,7 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["DispositionSerializer"];
         };
-        DispositionCreate: WithRequired<components["schemas"]["DispositionFields"], "key" | "name"> & unknown;
+        DispositionCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["DispositionFields"], "key" | "name"> & unknown;
         DispositionUpdate: components["schemas"]["DispositionFields"] & unknown;
         Disposition: {
             /**
@@ -9422,7 +9449,7 @@ export interface components {
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
         };
-        UserCreate: WithRequired<components["schemas"]["UserFields"], "email"> & {
+        UserCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["UserFields"], "email"> & {
             /** @description Whether an invitation is mailed. */
             invite?: boolean;
         };
@@ -9524,7 +9551,7 @@ export interface components {
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
         };
-        AccessControlListCreate: WithRequired<components["schemas"]["AccessControlListFields"], "name"> & unknown;
+        AccessControlListCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["AccessControlListFields"], "name"> & unknown;
         AccessControlListUpdate: components["schemas"]["AccessControlListFields"] & unknown;
         AccessControlList: {
             /**

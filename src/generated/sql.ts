@@ -2237,6 +2237,12 @@ export interface SqlTypes {
       user_buyer_id: string | null;
     };
   };
+  'db.lock_sequences': {
+    params: object;
+    row: {
+      locked: string;
+    };
+  };
   'db.move_count': {
     params: {
       company_id: number | string | bigint | null;
@@ -2255,6 +2261,16 @@ export interface SqlTypes {
     params: object;
     row: {
       ok: number;
+    };
+  };
+  'db.raise_sequence': {
+    params: {
+      last: number | string | bigint | null;
+      table: string | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      last: string;
     };
   };
   'db.record_routing_change': {

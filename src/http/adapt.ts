@@ -6,6 +6,7 @@ import type { Authenticator } from './auth/authenticator';
 import { authorize } from './auth/caller';
 import { takeField } from './auth/fields';
 import type { Authenticated } from './auth/scheme';
+import { keptBy } from './kept-identity';
 import type { BodyTimeouts } from './body-timeout';
 import { isLogged, type ChangeLog, type DirectEntry } from './change-log';
 import type { Call } from './handlers';
@@ -176,22 +177,24 @@ async function runAndReply(request: Run, pipeline: Pipeline): Promise<void> {
     return sendReply(req, res, operation.status, reply);
   }
   const { params, body, caller, owner, ip } = call;
+  const kept = keptBy(operation, call);
+  const { db: own_db, body: own_body } = kept ?? call;
   const ids = { request_id: req.id, client_request_id: req.client_id ?? null };
   const write = { operation, caller, owner, params, body, ...ids, ip };
   const run = (db: Call<OperationId>['db'], direct?: AnyHandler['direct']) =>
     pipeline.changes.logging(
       db,
       write,
-      (within) => handler({ ...call, db: within }),
+      (within) => handler({ ...call, body: own_body as typeof body, db: within }),
       direct && ((entry) => direct(call, entry)),
     );
   const key = operation.method === 'post' ? req.get('Idempotency-Key') : undefined;
   // What a limited caller may write and see afterwards is checked in a transaction.
-  const direct = call.caller.teams ? undefined : handler.direct;
-  if (key === undefined) return sendReply(req, res, operation.status, await run(call.db, direct));
+  const direct = call.caller.teams || kept ? undefined : handler.direct;
+  if (key === undefined) return sendReply(req, res, operation.status, await run(own_db, direct));
   // The answer is stored with the write: in a transaction.
   const work = (db: Call<OperationId>['db']) => run(db);
-  const answer = await pipeline.idempotency.once(call.db, await keyed(request, key), work);
+  const answer = await pipeline.idempotency.once(own_db, await keyed(request, key), work);
   if (answer.replayed) res.set('Idempotent-Replayed', 'true');
   sendJson(res, answer.status, answer.text, answer.headers);
 }

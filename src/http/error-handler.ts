@@ -105,21 +105,28 @@ function constraintProblem({ code, meta }: Thrown, caller?: Caller): HttpProblem
   const columns = constraint?.fields ?? meta?.target ?? [];
   const fields = columns.map((column) => column.replaceAll('"', ''));
   // Keys begin with company_id; the last column is the one that the caller sent.
-  const field =
+  const column =
     fields.filter((name) => name !== 'company_id').at(-1) ?? fieldOfIndex(constraint?.index);
+  const field = column === undefined ? undefined : (SENT_AS[column] ?? column);
   if (!field) return undefined;
   return code === 'P2002'
     ? HttpProblem.field(field, 'taken', caller?.teams ? TAKEN_BY_ANY : TAKEN_BY_YOURS)
     : HttpProblem.field(field, 'unknown_reference', 'names no record of yours');
 }
 
+/** Columns of keys whose values are sent under other names. */
+const SENT_AS: Record<string, string> = { id: 'legacy_id', token: 'lead_token' };
+
 const TAKEN_BY_YOURS = 'is taken by another record of yours; it must be unique';
 /** For callers who may not see the other record. */
 const TAKEN_BY_ANY = 'is not free; it must be unique, so choose another';
 
 /** In a cell, a name of a key has the number of a shard at its end. */
-const fieldOfIndex = (index?: string): string | undefined =>
-  /_company_id_(\w+?)_(?:key|fkey)(?:_\d+)?$/.exec(index ?? '')?.[1];
+function fieldOfIndex(index = ''): string | undefined {
+  if (/^lead_tokens_pkey(?:_\d+)?$/.test(index)) return 'token';
+  if (/_pkey(?:_\d+)?$/.test(index)) return 'id';
+  return /_company_id_(\w+?)_(?:key|fkey)(?:_\d+)?$/.exec(index)?.[1];
+}
 
 function bodyOf(problem: HttpProblem, req: Request): Problem {
   const { status, code, detail, faults, fault_count } = problem;

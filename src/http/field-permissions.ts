@@ -27,8 +27,10 @@ export async function requireFieldPermissions(
   { operation, params, body }: Request,
 ): Promise<void> {
   const { scope, multipart } = operation;
+  if (caller.superuser) return;
+  requireNoneOfSuperusers(operation, body);
   // A simulation only supposes other values.
-  if (caller.superuser || scope?.endsWith(':read') || (!scope && !caller.teams)) return;
+  if (scope?.endsWith(':read') || (!scope && !caller.teams)) return;
   const schema = multipart && !operation.body ? multipart : operation.body;
   const marked = schema ? protectedIn(schema, body) : [];
   // What a lead token opens to everybody holds for its offer alone.
@@ -47,6 +49,20 @@ export async function requireFieldPermissions(
         fault('beyond_your_rights', `needs the permission ${needed}, which these credentials lack`),
       );
   }
+  const problem = HttpProblem.fields(faults);
+  if (problem) throw problem;
+}
+
+/** Throws 422 with every field that only superusers may send. */
+function requireNoneOfSuperusers({ body: schema }: Request['operation'], body: unknown): void {
+  if (!schema || typeof body !== 'object' || body === null) return;
+  const { properties } = facets(schema);
+  const faults: Record<string, FieldFault[]> = Object.create(null);
+  for (const name of Object.keys(body))
+    if (properties[name]?.['x-superuser'])
+      faults[name] = [
+        fault('beyond_your_rights', "can only be given by a superuser's credentials; leave it out"),
+      ];
   const problem = HttpProblem.fields(faults);
   if (problem) throw problem;
 }

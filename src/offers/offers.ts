@@ -79,7 +79,7 @@ export const offers = ({ clock, queue, authenticator }: Deps) => {
 
     createOffer: (call) =>
       records.create(call, async (tx, body, now) => {
-        const given = withDefaults<Schemas['OfferFields']>(body, OFFER_DEFAULTS);
+        const given = withDefaults<Schemas['OfferCreate']>(body, OFFER_DEFAULTS);
         const fields = { ...OFFER_DEFAULTS, ...given };
         const lists = await suppressionsOf(tx, fields);
         return createOffer(tx, fields, { caller: call.caller, now, lists });

@@ -24,10 +24,10 @@ interface Saving {
 /** Creates an offer and returns its id. The fields must include the defaults. */
 export async function createOffer(
   tx: Db,
-  fields: Fields,
+  fields: Schemas['OfferCreate'],
   { caller, now, lists }: Saving,
 ): Promise<bigint> {
-  const lead_token = newLeadToken();
+  const lead_token = fields.lead_token ?? newLeadToken();
   const { id } = await tx.prisma.offer.create({
     data: {
       ...columnsOf(fields),

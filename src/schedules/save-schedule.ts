@@ -55,10 +55,10 @@ interface Saving {
 /** Creates a schedule and returns its id. The fields must include the defaults. */
 export async function createSchedule(
   tx: Db,
-  fields: Fields,
+  fields: Schemas['ScheduleCreate'],
   { caller, now, references: { lists, offer_id = null } }: Saving,
 ): Promise<bigint> {
-  const lead_token = newLeadToken();
+  const lead_token = fields.lead_token ?? newLeadToken();
   const { id } = await tx.prisma.schedule.create({
     data: {
       ...(columnsOf(fields) as Required<ReturnType<typeof columnsOf>>),

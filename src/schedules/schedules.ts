@@ -77,7 +77,7 @@ export const schedules = ({ clock, queue, authenticator }: Deps) => {
 
     createSchedule: (call) =>
       records.create(call, async (tx, body, now) => {
-        const given = withDefaults<Schemas['ScheduleFields']>(body, SCHEDULE_DEFAULTS);
+        const given = withDefaults<Schemas['ScheduleCreate']>(body, SCHEDULE_DEFAULTS);
         const fields = { ...SCHEDULE_DEFAULTS, ...given };
         const references = await lockReferences(tx, fields);
         return createSchedule(tx, fields, { caller: call.caller, now, references });

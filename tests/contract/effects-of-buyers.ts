@@ -117,7 +117,7 @@ export const OFFERS: Effects = {
   ...BUYERS_OF,
   buyer_group_ids: at('src/offers/save-offer.ts'),
   lead_token_powers: at('src/http/queries/lead-tokens.ts'),
-  reset_lead_token: at('src/offers/save-offer.ts'),
+  ...all('reset_lead_token lead_token', at('src/offers/save-offer.ts')),
   greeting_message: at('src/telephony/telephony.ts'),
   abandoned_message: at('src/calls/outcome.ts'),
   fallback_type: at('src/calls/session.ts'),

@@ -9,6 +9,7 @@ import { BUYER_GROUPS, BUYERS, OFFERS, SUPPRESSION } from './effects-of-buyers';
 export const COMMON: Effects = {
   external_record_id: 'label',
   serializer: at('src/http/record.ts'),
+  ...all('legacy_id uuid created_at updated_at', at('src/http/kept-identity.ts')),
 };
 
 const SCHEDULES: Record<string, Effects> = {
@@ -25,7 +26,7 @@ const SCHEDULES: Record<string, Effects> = {
     from_email: at('src/outreach/draft.ts'),
     paused: at('src/outreach/advance-lead.ts'),
     buyer_suppression_ids: at('src/outreach/queries/context.ts', 'buyer_suppression_schedules'),
-    reset_lead_token: at('src/schedules/save-schedule.ts'),
+    ...all('reset_lead_token lead_token', at('src/schedules/save-schedule.ts')),
     exit_on: at('prisma/functions.sql'),
     triggers: at('src/leads/start-triggered.ts'),
     'triggers.on': at('prisma/functions.sql'),

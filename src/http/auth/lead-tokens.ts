@@ -13,6 +13,9 @@ import { fieldOf, takeField } from './fields';
 import type { Scheme } from './scheme';
 import { parameterToken, queryToken } from './user-tokens';
 
+/** Ours are 32 hexadecimal digits; those that came from another service are what they were. */
+const LEAD_TOKEN = /^[\w-]{8,255}$/;
+
 /** The offer or the schedule that a lead token belongs to. */
 export interface LeadOwner {
   company_id: bigint;
@@ -104,12 +107,18 @@ function tokensOf(req: Request): Map<Name, unknown> {
 async function ownerOf(sent: Map<Name, unknown>, find: Find): Promise<LeadOwner | HttpProblem> {
   const owners: Partial<Record<Name, LeadOwner>> = {};
   for (const [name, token] of sent) {
-    const text = typeof token === 'string' ? token.trim().toLowerCase() : '';
-    const owner = /^[0-9a-f]{32}$/.test(text) ? await find(text) : undefined;
+    const text = typeof token === 'string' ? token.trim() : '';
+    const owner = LEAD_TOKEN.test(text) ? await findInAnyCase(text, find) : undefined;
     if (!owner) return unknown(name);
     owners[name] = owner;
   }
   return contradictionIn(owners) ?? combine(owners);
+}
+
+/** Tokens of ours are found in capitals too. */
+async function findInAnyCase(text: string, find: Find): Promise<LeadOwner | undefined> {
+  const lower = text.toLowerCase();
+  return (await find(text)) ?? (text === lower ? undefined : await find(lower));
 }
 
 function combine(owners: Partial<Record<Name, LeadOwner>>): LeadOwner | HttpProblem {

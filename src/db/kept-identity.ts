@@ -1,0 +1,69 @@
+import { RAISE_SEQUENCE, LOCK_SEQUENCES } from './queries/kept-identity';
+import type { TenantClient } from './prisma-client';
+import type { Db } from './tenant';
+
+// A record that comes from another service keeps its id, uuid and times. Whatever handler creates
+// it, its row is inserted by Prisma in a transaction: there the row gets them.
+
+/** What a new record keeps. */
+export interface KeptIdentity {
+  id?: bigint;
+  uuid?: string;
+  created_at?: Date;
+  updated_at?: Date;
+}
+
+/** Later ids begin so far beyond one that was given: further old ids still fit between. */
+export const ID_MARGIN = 100_000n;
+
+interface Kept {
+  table: string;
+  /** Name of the table's model in Prisma's client. */
+  model: string;
+  identity: KeptIdentity;
+}
+
+/** The same part of the database, whose transactions give the first row of the model the identity. */
+export const keepingIdentity = (db: Db, kept: Kept): Db => ({
+  ...db,
+  transaction: (work, options) => db.transaction((tx) => work(keepingWithin(tx, kept)), options),
+});
+
+function keepingWithin(tx: Db, kept: Kept): Db {
+  const own: Db = { ...tx, prisma: keepingClient(tx, kept), transaction: (work) => work(own) };
+  return own;
+}
+
+interface Created {
+  data: object;
+}
+type Delegate = Record<string, (args: Created) => Promise<unknown>>;
+
+function keepingClient(tx: Db, { table, model, identity }: Kept): TenantClient {
+  let is_first = true;
+  const create = async (delegate: Delegate, args: Created): Promise<unknown> => {
+    if (!is_first) return delegate.create!(args);
+    is_first = false;
+    if (identity.id !== undefined) await raiseSequence(tx, table, identity.id);
+    return delegate.create!({ ...args, data: { ...args.data, ...identity } });
+  };
+  return new Proxy(tx.prisma, {
+    get(client, name) {
+      const delegate: unknown = Reflect.get(client, name);
+      if (name !== model) return delegate;
+      return new Proxy(delegate as Delegate, {
+        get: (target, operation) =>
+          operation === 'create'
+            ? (args: Created) => create(target, args)
+            : Reflect.get(target, operation),
+      });
+    },
+  });
+}
+
+/** Before the row is inserted, so that no other record can be given its id meanwhile. */
+async function raiseSequence({ sql }: Db, table: string, id: bigint): Promise<void> {
+  const last = id + ID_MARGIN;
+  await sql(LOCK_SEQUENCES, {});
+  await sql(RAISE_SEQUENCE, { table, id, last });
+}

@@ -1,0 +1,24 @@
+import { sql, statement } from '../sql';
+
+/** Sequences are set by one transaction at a time: otherwise one could lower what another raised. */
+export const LOCK_SEQUENCES = statement(
+  'db.lock_sequences',
+  sql`SELECT pg_advisory_xact_lock(hashtextextended('sequences of kept ids', 0))::text AS locked`,
+  { prepared: false },
+);
+
+/** Continues the sequence that gives ids to a table after `last`, if it has not come to `id` yet. */
+export const RAISE_SEQUENCE = statement(
+  'db.raise_sequence',
+  sql`
+    SELECT setval(x.sequence, {last}::bigint)::text AS last
+    FROM (
+      SELECT split_part(pg_get_expr(d.adbin, d.adrelid), '''', 2)::regclass AS sequence
+      FROM pg_attrdef d
+      JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum AND a.attname = 'id'
+      WHERE d.adrelid = {table}::text::regclass
+    ) x
+    WHERE coalesce(pg_sequence_last_value(x.sequence), 0) < {id}::bigint
+  `,
+  { prepared: false },
+);

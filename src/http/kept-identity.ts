@@ -1,0 +1,52 @@
+import { BASE_PATH, facets, type Operation, type Schema } from '../contract';
+import { keepingIdentity } from '../db/kept-identity';
+import type { Db } from '../db/tenant';
+import { resourceOf } from './excerpt';
+import { isObject } from './normalize-value';
+
+// Superusers may say which id, uuid and times a new record keeps (KeptIdentity in openapi.yaml).
+// Handlers do not know of it.
+
+interface Sent {
+  legacy_id?: number;
+  uuid?: string;
+  created_at?: string;
+  updated_at?: string;
+}
+
+interface Kept {
+  db: Db;
+  /** What the handler gets. */
+  body: unknown;
+}
+
+/** Takes what a new record keeps out of the body; undefined where it keeps nothing. */
+export function keptBy(operation: Operation, { db, body }: Kept): Kept | undefined {
+  const model = isObject(body) && hasIdentity(operation) ? modelOf(operation) : undefined;
+  if (model === undefined) return undefined;
+  const { legacy_id, uuid, created_at, updated_at, ...fields } = body as Sent;
+  const identity = {
+    ...(legacy_id !== undefined && { id: BigInt(legacy_id) }),
+    ...(uuid !== undefined && { uuid }),
+    ...(created_at !== undefined && { created_at: new Date(created_at) }),
+    ...(updated_at !== undefined && { updated_at: new Date(updated_at) }),
+  };
+  if (Object.keys(identity).length === 0) return undefined;
+  const table = resourceOf(operation.path.slice(BASE_PATH.length));
+  return { db: keepingIdentity(db, { table, model, identity }), body: fields };
+}
+
+/** Whether what an operation creates may keep its identity. */
+export const hasIdentity = ({ method, body }: Operation): boolean =>
+  method === 'post' &&
+  body !== undefined &&
+  facets(body).properties.legacy_id?.['x-superuser'] === true;
+
+/** Prisma's name for what an operation creates: that of the record in its reply. */
+function modelOf({ responses, status }: Operation): string | undefined {
+  const reply = responses[status]?.content?.['application/json'] as { schema: Schema } | undefined;
+  const members = Object.entries(reply ? facets(reply.schema).properties : {});
+  const [root] =
+    members.find(([, schema]) => facets(schema).properties.legacy_id !== undefined) ?? [];
+  return root?.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,110 @@
+import { contract } from '../../src/contract';
+import { hasIdentity } from '../../src/http/kept-identity';
+import { createWorld, type World } from '../support/world';
+
+// What a record that comes from another service keeps: superusers say it when they create it.
+
+let world: World;
+let superuser: string;
+
+beforeAll(async () => {
+  world = await createWorld();
+  superuser = await world.credentials(world.company, [], { superuser: true });
+});
+afterAll(() => world?.close());
+
+const UUID = '018f3a00-0000-7000-8000-00000000';
+const bodies: Record<string, object> = {
+  buyers: { name: 'A', paused: false },
+  buyer_groups: { name: 'A' },
+  buyer_fleets: { name: 'A', user_fleet_id: 'a' },
+  buyer_suppressions: { name: 'A' },
+  offers: { name: 'A' },
+  traffic_sources: { name: 'A' },
+  schedules: { name: 'A' },
+  schedule_actions: { schedule_id: 5_000_000, action_type: 'sms', body: 'Hello' },
+  call_centers: { name: 'A' },
+  agent_statuses: { key: 'a', name: 'A' },
+  dispositions: { key: 'a', name: 'A' },
+  users: { email: 'a@example.com', invite: false },
+  access_control_lists: { name: 'A' },
+};
+const resources = contract.operations
+  .filter(hasIdentity)
+  .map(({ path }) => path.split('/').at(-1)!);
+
+test.each(resources)('%s keep id, uuid and time, and later ids lie beyond', async (resource) => {
+  const n = resources.indexOf(resource);
+  const kept = {
+    legacy_id: 5_000_000,
+    uuid: `${UUID}${1000 + n}`,
+    created_at: '2020-01-02T03:04:05.000Z',
+  };
+  const sent = { body: { ...bodies[resource], ...kept }, auth: superuser };
+  const created = await world.company.api('post', resource, sent);
+  expect(created.status).toBe(201);
+  const shown = await world.company.api('get', `${resource}/5000000`, { auth: superuser });
+  const [record] = Object.values(shown.body as object).filter((value) => value?.uuid);
+  expect(record).toMatchObject({ id: 5_000_000, legacy_id: 5_000_000, uuid: kept.uuid });
+  expect(Date.parse(record.created_at)).toBe(Date.parse(kept.created_at));
+
+  const others = { uuid: `${UUID}${2000 + n}`, ...keyed(resource, 'b') };
+  const taken = await world.company.api('post', resource, {
+    body: { ...sent.body, ...others },
+    auth: superuser,
+  });
+  expect(taken.status).toBe(422);
+  expect(taken.body.errors).toHaveProperty('legacy_id');
+
+  const next = await world.company.api('post', resource, {
+    body: { ...bodies[resource], ...keyed(resource, 'c') },
+    auth: superuser,
+  });
+  const [later] = Object.values(next.body as object).filter((value) => value?.uuid);
+  expect(later.id).toBeGreaterThan(5_100_000);
+});
+
+/** Other values for what must be unique. */
+const keyed = (resource: string, key: string): object =>
+  Object.fromEntries(
+    Object.entries({ user_fleet_id: key, key, email: `${key}@example.com` }).filter(
+      ([name]) => name in bodies[resource]!,
+    ),
+  );
+
+test('of requests that name one id at once, one gets it', async () => {
+  const replies = await Promise.all(
+    Array.from({ length: 8 }, (_, n) =>
+      world.company.api('post', 'buyers', {
+        body: { name: `Race ${n}`, legacy_id: 7_000_001 },
+        auth: superuser,
+      }),
+    ),
+  );
+  expect(replies.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(422)]);
+});
+
+test('credentials of other callers are refused, on each field', async () => {
+  const auth = await world.credentials(world.company, ['offers:create']);
+  const body = { name: 'A', legacy_id: 3, lead_token: 'abcdefgh' };
+  const refused = await world.company.api('post', 'offers', { body, auth });
+  expect(refused.status).toBe(422);
+  expect(Object.keys(refused.body.errors).sort()).toEqual(['lead_token', 'legacy_id']);
+});
+
+test('an offer keeps the lead token that landing pages know', async () => {
+  const create = (name: string) =>
+    world.company.api('post', 'offers', {
+      body: { name, lead_token: 'a1b2c3d4e5f6' },
+      auth: superuser,
+    });
+  expect((await create('A')).body.offer.lead_token).toBe('a1b2c3d4e5f6');
+  const lead = await world.company.api('post', 'leads', {
+    body: { lead_token: 'a1b2c3d4e5f6', caller_id: '+13105550123' },
+    auth: null,
+  });
+  expect(lead.status).toBe(201);
+  const taken = await create('B');
+  expect(taken.status).toBe(422);
+  expect(Object.keys(taken.body.errors)).toEqual(['lead_token']);
+});
