@@ -118,6 +118,7 @@ const WORDS = new Set([
     (schema) => schema['x-collection'] ?? [],
   ),
   ...['docs', 'reference', 'openapi.yaml', 'openapi.json', 'livez', 'readyz', 'metrics'],
+  'console',
   'invitations',
   ...[...OTHER_PATHS.keys()].map((path) => path.slice(1)),
 ]);
