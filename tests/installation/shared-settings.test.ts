@@ -41,6 +41,10 @@ const OTHERS: Environment = {
   SELLER_RATE_LIMIT_PER_MINUTE: '1',
   WEBHOOK_ALLOW_NETWORKS: '10.0.0.0/8',
   WEBHOOK_LOG_DAYS: '1',
+  CALL_DAYS: '1',
+  LEAD_DAYS: '1',
+  MESSAGE_DAYS: '1',
+  CHANGE_LOG_DAYS: '1',
 };
 const MAY_DIFFER: Environment = {
   PORT: '12345',

@@ -41,19 +41,12 @@ export const CLOSE_QUEUE = statement(
 export const MEASURE_QUEUES = statement(
   'webhooks.measure_queues',
   sql`
-    WITH due AS MATERIALIZED (
-      SELECT q.company_id, q.outgoing_webhook_id
-      FROM webhook_queues q
-      WHERE q.next_due_at <= {now}::timestamptz
-      ORDER BY q.next_due_at
-      LIMIT {max}::int
-    )
     SELECT count(*)::int AS queues, min(least(first.due_at, again.due_at)) AS oldest
-    FROM due
+    FROM webhook_queues q
     LEFT JOIN LATERAL (
       SELECT d.due_at
       FROM webhook_deliveries d
-      WHERE d.company_id = due.company_id AND d.outgoing_webhook_id = due.outgoing_webhook_id
+      WHERE d.company_id = q.company_id AND d.outgoing_webhook_id = q.outgoing_webhook_id
         AND d.due_at IS NOT NULL AND d.attempts = 0
       ORDER BY d.id
       LIMIT 1
@@ -61,12 +54,13 @@ export const MEASURE_QUEUES = statement(
     LEFT JOIN LATERAL (
       SELECT d.due_at
       FROM webhook_deliveries d
-      WHERE d.company_id = due.company_id AND d.outgoing_webhook_id = due.outgoing_webhook_id
+      WHERE d.company_id = q.company_id AND d.outgoing_webhook_id = q.outgoing_webhook_id
         AND d.due_at IS NOT NULL AND d.attempts > 0
       ORDER BY d.due_at
       LIMIT 1
     ) again ON true
-    WHERE least(first.due_at, again.due_at) <= {now}::timestamptz
+    WHERE q.next_due_at <= {now}::timestamptz
+      AND least(first.due_at, again.due_at) <= {now}::timestamptz
   `,
   { prepared: false, nullable: ['oldest'] },
 );
