@@ -29,6 +29,7 @@ import { ValidQueries } from './http/valid-queries';
 import { validator } from './http/validate';
 import { invitationPage } from './people/invitation-page';
 import { measurements, type Measurements } from './processes/measure';
+import { within } from './telemetry/tracing';
 
 /**
  * The HTTP application. A request goes through these handlers from top to bottom; an operation of
@@ -92,9 +93,10 @@ const pipelineOf = (app: Express, deps: Deps, timeouts: BodyTimeouts): Pipeline 
 function everyRequest(observe: ReturnType<typeof observed>): RequestHandler {
   const compress = compression();
   return (req, res, next) => {
-    observe(req, res);
     // Wrapping a response takes time: only clients that accept compression pay for it.
-    return req.headers['accept-encoding'] ? compress(req, res, next) : next();
+    within(observe(req, res), () =>
+      req.headers['accept-encoding'] ? compress(req, res, next) : next(),
+    );
   };
 }
 

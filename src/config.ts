@@ -27,6 +27,8 @@ export interface Config {
   /** Folder of the server's own files: its database and its key pepper. */
   data_dir: string;
   log_level: string;
+  /** Where traces are sent, by OTLP over HTTP (absent: nothing is traced), and which part of them. */
+  traces: { endpoint: string | undefined; ratio: number };
   /** Bearer token of /metrics; absent: there is no such page. */
   metrics_token: string | undefined;
   /**
@@ -150,6 +152,12 @@ const between = (low: number, high: number) =>
     return value;
   });
 
+const ratio = makeValidator<number>((input) => {
+  const value = Number(input);
+  if (!(value >= 0 && value <= 1)) throw new Error('must be a number from 0 to 1');
+  return value;
+});
+
 /** Every variable, how it is checked, and its default. */
 const VARIABLES = {
   PORT: port({ default: 3000 }),
@@ -161,6 +169,8 @@ const VARIABLES = {
   DATA_DIR: str({ default: '.data' }),
   LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
   METRICS_TOKEN: metricsToken({ default: undefined }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: webUrl({ default: undefined }),
+  OTEL_TRACES_SAMPLER_ARG: ratio({ default: 1 }),
   CORS_ORIGINS: origins({ default: [] }),
   KEY_PEPPER: pepper({ default: undefined }),
   RATE_LIMIT_PER_MINUTE: between(0, 1_000_000_000)({ default: 60_000 }),
@@ -211,6 +221,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     database_read_url: values.DATABASE_READ_URL,
     data_dir: values.DATA_DIR,
     log_level: values.LOG_LEVEL,
+    traces: { endpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT, ratio: values.OTEL_TRACES_SAMPLER_ARG },
     metrics_token: values.METRICS_TOKEN,
     rate_limit_per_minute: values.RATE_LIMIT_PER_MINUTE,
     lead_rate_limit_per_minute: values.LEAD_RATE_LIMIT_PER_MINUTE,

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import { traceId } from './telemetry/tracing';
 import pino, { type DestinationStream, type Logger } from 'pino';
 
 // The log of the process. No line has a header, a body, or a value of somebody's data: what is
@@ -144,12 +145,18 @@ function wholeWord(value: string): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, 'giu');
 }
 
+/** A line about work that is traced names its trace; that of a request does so by itself. */
+function traceOfLine(): object {
+  const trace_id = traceId();
+  return trace_id === undefined ? {} : { trace_id };
+}
+
 /**
  * JSON lines, written in batches: a system call for every line would cost more than the line; in a
  * terminal, lines for people.
  */
 export function createLog(level: string, destination?: DestinationStream): Logger {
-  const options = { level, base: null, serializers: { err: serializeError } };
+  const options = { level, base: null, mixin: traceOfLine, serializers: { err: serializeError } };
   return pino(options, destination ?? standardOutput());
 }
 

@@ -1,5 +1,6 @@
 import { deleteExpiredHourly } from './background/delete-expired';
-import { exitWith, onStop } from './background/process';
+import { exitWith, onStop, tracingOf } from './background/process';
+import { startTracing } from './telemetry/tracing';
 import { startJobs } from './background/start';
 import { loadConfig, type Config } from './config';
 import { storageOf } from './deps';
@@ -19,6 +20,7 @@ async function main(): Promise<void> {
   const config = loadConfig();
   processes.set({ role: config.web_concurrency > 1 ? 'primary' : 'server' }, 1);
   await checkAddress(config);
+  startTracing(tracingOf(config));
   if (config.s3) await storageOf(config).check();
   const installation = await openInstallation(config, { role: 'server', kind: 'server' });
   const start = config.web_concurrency > 1 ? serveInProcesses : serve;

@@ -3,13 +3,15 @@ import { giveWay } from './db/lower-priority';
 import { storageOf } from './deps';
 import { openInstallation } from './installation/open';
 import { startJobs } from './background/start';
-import { exitWith, onStop } from './background/process';
+import { exitWith, onStop, tracingOf } from './background/process';
+import { startTracing } from './telemetry/tracing';
 
 // A process that only runs background jobs; servers leave them to it with RUN_JOBS=false. Where
 // both share a processor, it gives way to them.
 
 async function main(): Promise<void> {
   const config = loadConfig();
+  startTracing(tracingOf(config));
   if (config.s3) await storageOf(config).check();
   const installation = await openInstallation(config, {
     kind: 'worker',

@@ -1,6 +1,15 @@
 import closeWithGrace from 'close-with-grace';
+import type { Config } from '../config';
+import { contract } from '../contract';
 import type { Deps } from '../deps';
 import { StartError } from '../start-error';
+import { stopTracing, type TracingOptions } from '../telemetry/tracing';
+
+/** What the configuration says of traces. */
+export const tracingOf = ({ traces }: Config): TracingOptions => ({
+  ...traces,
+  version: contract.document.info.version,
+});
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 type Signal = (typeof SIGNALS)[number];
@@ -26,6 +35,7 @@ export function onStop(
       if (err) log.fatal({ err }, 'stopping after a fault');
       clearInterval(flush);
       await stop();
+      await stopTracing();
       log.flush();
     },
   );

@@ -8,6 +8,7 @@ import {
   type PreDialCheckRequired,
 } from '../routing/pre-dial-webhooks';
 import { beginTogether, type BegunTogether } from './begin-together';
+import { inSpan } from '../telemetry/tracing';
 import {
   askedOf,
   factsOfNewCall,
@@ -46,7 +47,23 @@ const batched = batchers<Beginning, BegunTogether>();
  * Calls that arrive at the same time are begun together, by one read and one statement that writes.
  * Those that need more, or for which a cap was taken in the meantime, are begun by themselves.
  */
-export async function beginCall(
+export const beginCall = (
+  db: Db,
+  incoming: IncomingCall,
+  now: Date,
+): Promise<Begun | PreDialCheckRequired> =>
+  inSpan('routing decision', {}, async (span) => {
+    const begun = await begin(db, incoming, now);
+    if (span && !isCheckRequired(begun)) span.setAttributes(decisionOf(begun.session));
+    return begun;
+  });
+
+const decisionOf = ({ instruction: { action, dial } }: CallSession) => ({
+  'trunkline.action': action,
+  'trunkline.buyers_dialed': dial.length,
+});
+
+async function begin(
   db: Db,
   incoming: IncomingCall,
   now: Date,

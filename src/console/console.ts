@@ -57,7 +57,10 @@ function filesOf(folder: string): Map<string, Prepared> {
     Object.entries(types).map(([extension, type]) => {
       const path = join(folder, `main.${extension}`);
       if (!existsSync(path))
-        throw new HttpProblem('unknown_path', 'The console is not built: start the server by `npm start`.');
+        throw new HttpProblem(
+          'unknown_path',
+          'The console is not built: start the server by `npm start`.',
+        );
       const body = readFileSync(path);
       const tag = createHash('sha256').update(body).digest('hex').slice(0, 16);
       return [`main-${tag}.${extension}`, { type, body, gzip: gzipSync(body), tag }];

@@ -1,4 +1,5 @@
 import type { SqlTypes } from '../generated/sql';
+import { inSpan } from '../telemetry/tracing';
 import {
   kindOf,
   numberParameters,
@@ -122,6 +123,11 @@ export type TenantSql = <Name extends StatementName, Narrowed>(
   params: Omit<Params<Name>, 'company_id'> & { company_id?: bigint | number | string | null },
 ) => Promise<Row<Name, Narrowed>[]>;
 
+const STATEMENT_SPAN = {
+  kind: 'CLIENT',
+  attributes: { 'db.system.name': 'postgresql' },
+} as const;
+
 /** Statements on a pool, a connection, or what `choose` picks for each. */
 export const sqlOn =
   (choose: Connection | ((bound: BoundStatement) => Connection)): Sql =>
@@ -131,7 +137,9 @@ export const sqlOn =
   ) => {
     const bound = statement.bind(params);
     const connection = typeof choose === 'function' ? choose(bound) : choose;
-    return (await connection.query(bound)).rows as Row<Name, Narrowed>[];
+    const run = () => connection.query(bound);
+    const { rows } = await inSpan(statement.name, STATEMENT_SPAN, run);
+    return rows as Row<Name, Narrowed>[];
   };
 
 /** Statements of one company. */

@@ -1,3 +1,5 @@
+import { inSpan } from '../telemetry/tracing';
+
 /**
  * A statement as the pg driver takes it. With a name, PostgreSQL keeps its plan on the connection.
  */
@@ -21,8 +23,14 @@ export type Query = <Row>(statement: BoundStatement) => Promise<Row[]>;
 /** Runs statements on what `choose` picks for each. */
 export const queryOn =
   (choose: (statement: BoundStatement) => Connection): Query =>
-  async <Row>(statement: BoundStatement) =>
-    (await choose(statement).query(statement)).rows as Row[];
+  async <Row>(statement: BoundStatement) => {
+    const { rows } = await inSpan('composed statement', COMPOSED_SPAN, () =>
+      choose(statement).query(statement),
+    );
+    return rows as Row[];
+  };
+
+const COMPOSED_SPAN = { kind: 'CLIENT', attributes: { 'db.system.name': 'postgresql' } } as const;
 
 /** What runs statements: a pool, or a connection. */
 export interface Connection {

@@ -1,5 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
+import { inSpan, traceHeaders } from '../telemetry/tracing';
 import { errorWithCode, exchange } from './exchange';
 import { refusedAddress, type AddressTest } from './refused-addresses';
 import { refusedHeaders } from './refused-headers';
@@ -71,7 +72,7 @@ export function guardedRequest({
   const parse = cached((url) => parseUrl(url, refused));
   const running = new Set<Promise<Answered>>();
   const send = (outgoing: Outgoing): Promise<Answered> => {
-    const answer = sendOnce(outgoing, agent, parse).finally(() => running.delete(answer));
+    const answer = sendTraced(outgoing, agent, parse).finally(() => running.delete(answer));
     running.add(answer);
     return answer;
   };
@@ -116,6 +117,20 @@ function cached(parse: ParseUrl): ParseUrl {
     return result;
   };
 }
+
+/** The same in a span, which the receiver can continue. Its URL may have anybody's data. */
+const sendTraced = (outgoing: Outgoing, agent: Agent, parse: ParseUrl): Promise<Answered> =>
+  inSpan('request of a webhook', { kind: 'CLIENT', begins: true }, async (span) => {
+    if (!span) return sendOnce(outgoing, agent, parse);
+    const headers = { ...traceHeaders(), ...outgoing.headers };
+    const answered = await sendOnce({ ...outgoing, headers }, agent, parse);
+    span.setAttributes(
+      answered.ok
+        ? { 'http.response.status_code': answered.code }
+        : { 'error.type': answered.reason },
+    );
+    return answered;
+  });
 
 async function sendOnce(outgoing: Outgoing, agent: Agent, parse: ParseUrl): Promise<Answered> {
   const started = performance.now();

@@ -1,9 +1,11 @@
 import type { Request, Response } from 'express';
+import type { Span } from '@opentelemetry/api';
 import type { Logger } from 'pino';
 import type { Operation } from '../contract';
 import { uuidv7 } from '../db/uuid';
 import type { Caller } from './auth/caller';
 import { maskUrl } from './log-url';
+import { beginRequest, endRequest } from '../telemetry/tracing';
 import { observeRequest } from './metrics';
 
 /** The id that a client gave its request, if it is short and of harmless characters. */
@@ -17,7 +19,7 @@ function clientIdOf({ headers }: Request): string | undefined {
  * measures it. Neither headers nor bodies are logged. pino-http would cost 33 µs a request; this
  * costs 5.
  */
-export function observed(log: Logger): (req: Request, res: Response) => void {
+export function observed(log: Logger): (req: Request, res: Response) => Span | undefined {
   return (req, res) => {
     const started = performance.now();
     const request_id = (req.id = uuidv7());
@@ -25,6 +27,7 @@ export function observed(log: Logger): (req: Request, res: Response) => void {
     res.setHeader('X-Request-Id', request_id);
     if (client_request_id) res.setHeader('X-Client-Request-Id', client_request_id);
     const { method, originalUrl } = req;
+    const span = beginRequest(method, req.get('traceparent'));
     // "close" comes after the last byte, and also when the client disconnects before it.
     res.on('close', () => {
       const { operation, caller } = res.locals as { operation?: Operation; caller?: Caller };
@@ -44,8 +47,12 @@ export function observed(log: Logger): (req: Request, res: Response) => void {
         company_id: caller && Number(caller.company_id),
         credentials: caller?.public_key,
         cut_off: is_complete ? undefined : true,
+        trace_id: span?.spanContext().traceId,
       };
       log[status >= 500 ? 'error' : 'info'](line, 'request');
+      if (span)
+        endRequest(span, method, { operation_id: operation?.id, route: operation?.path, status });
     });
+    return span;
   };
 }

@@ -4,6 +4,7 @@ import type { Database } from '../db/client';
 import { bell, listen, type Bell } from '../db/notifications';
 import { claimer, type Claimed, type Job } from './claim-jobs';
 import { jobRuns } from '../telemetry/metrics';
+import { inSpan } from '../telemetry/tracing';
 import { EXTEND_JOB } from './queries/job';
 import { CHANNEL, library, TIMING, type JobContext, type Runners, type Timing } from './queue';
 import { TASK_NAMES, TASKS, type TaskName } from './tasks';
@@ -121,7 +122,11 @@ async function run(context: Loop, job: Job): Promise<void> {
   const heartbeat = setInterval(beat, timing.heartbeat_ms);
   const measure = jobRuns.startTimer({ kind: name });
   try {
-    await runner(data, { job_id: id, signal: AbortSignal.any([stopping, taken_over.signal]) });
+    const signal = AbortSignal.any([stopping, taken_over.signal]);
+    const attributes = { 'trunkline.job': name, 'trunkline.job_id': id };
+    await inSpan(`job ${name}`, { kind: 'CONSUMER', attributes, begins: true }, () =>
+      runner(data, { job_id: id, signal }),
+    );
     // A run that was suspended until another process took over the job must not complete it.
     if (await stillMine(context, job)) await boss.complete(name, id);
     measure({ result: 'done' });

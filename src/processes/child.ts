@@ -1,4 +1,5 @@
-import { exitWith, onStop } from '../background/process';
+import { exitWith, onStop, tracingOf } from '../background/process';
+import { startTracing } from '../telemetry/tracing';
 import { startJobs } from '../background/start';
 import { loadConfig } from '../config';
 import { giveWay } from '../db/lower-priority';
@@ -65,7 +66,9 @@ async function jobs(deps: Deps): Promise<Running> {
 async function run({ role, database_url, pepper }: Start): Promise<void> {
   const in_background = role === 'jobs';
   processes.set({ role }, 1);
-  const deps = await openDeps({ config: loadConfig(), database_url, pepper, in_background });
+  const config = loadConfig();
+  startTracing(tracingOf(config));
+  const deps = await openDeps({ config, database_url, pepper, in_background });
   const running = await (role === 'web' ? web : jobs)(deps);
   const { measure } = running;
   const stop = async () => {

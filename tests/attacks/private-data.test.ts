@@ -69,7 +69,7 @@ describe('/metrics', () => {
     const other = await createWorld({ environment: { METRICS_TOKEN: TOKEN } });
     for (const wrong of [undefined, 'Bearer', `Bearer ${TOKEN}x`, `Basic ${TOKEN}`])
       expect((await get(other.app, wrong)).status).toBe(401);
-    expect((await get(other.app, `Bearer ${TOKEN}`)).text).toContain('database_connections');
+    expect((await get(other.app, `Bearer ${TOKEN}`)).text).toContain('trunkline_database_up');
     await other.close();
   });
 });

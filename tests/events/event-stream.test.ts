@@ -83,11 +83,32 @@ async function lead(api: Api, { lead_token }: Offer): Promise<number> {
 
 type Events = (ReadEvent & { data: Record<string, unknown> })[];
 const path = 'events/stream';
+/** Waits for the transactions that run now: what they write comes before what is later. */
+async function othersEnded(): Promise<void> {
+  const [now] = await world.sql(`SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS xid`);
+  await eventually(async () => {
+    const [row] = await world.sql(
+      `SELECT pg_snapshot_xmin(pg_current_snapshot()) >= $1::xid8 AS ended`,
+      [now!.xid],
+    );
+    return row!.ended === true;
+  });
+}
+
+interface From {
+  after?: string;
+  query?: string;
+  server?: number;
+  /** Without waiting for transactions that run. */
+  at_once?: boolean;
+}
+
 /** What there is after an event, and from where to go on. */
 async function readFrom(
   token: string,
-  { after, query = '', server = 0 }: { after?: string; query?: string; server?: number } = {},
+  { after, query = '', server = 0, at_once = false }: From = {},
 ) {
+  if (!at_once) await othersEnded();
   const reader = await openStream(servers[server]!.url, token, {
     path,
     after,
@@ -172,7 +193,11 @@ test('what commits late, with an earlier id, is not lost, and nothing overtakes 
   await late.query('SAVEPOINT here');
   await log('second');
   const after = await lead(world.company.api, offer);
-  const between = await readFrom(admin.token, { after: last_id, query: '&kinds=lead' });
+  const between = await readFrom(admin.token, {
+    after: last_id,
+    query: '&kinds=lead',
+    at_once: true,
+  });
   await late.query('COMMIT');
   await late.end();
   const rest = await readFrom(admin.token, { after: between.last_id, query: '&kinds=lead' });

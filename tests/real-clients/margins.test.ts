@@ -129,9 +129,11 @@ test.each(KINDS)('what is hidden from a user of %s is in no answer of any read',
   const user = await margin.user(kind, grants());
   const answered: string[] = [];
   for (const operation of reading) {
+    // A stream would go on for an hour.
+    const query = operation.id.startsWith('stream') ? { wait_seconds: 0 } : {};
     const paths = [pathOf(operation), ...(operation.csv ? [`${pathOf(operation)}.csv`] : [])];
     for (const path of paths) {
-      const res = await user.api('get', path);
+      const res = await user.api('get', path, { query });
       // What is refused repeats the path.
       if (res.status !== 200) continue;
       const told = secrets.filter((secret) => res.text.includes(secret));

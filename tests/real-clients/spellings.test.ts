@@ -184,6 +184,10 @@ const reads = contract.operations.filter(
     method === 'get' && credentials === 'account' && !effect && !id.startsWith('stream'),
 );
 
+/** Without the times of a timeline: what comes next comes now. */
+const untimed = (body: object): object =>
+  JSON.parse(JSON.stringify(body, (name, value: unknown) => (name === 'at' ? 0 : value)));
+
 describe('blank filters', () => {
   const lists = reads.filter((operation) => queryOf(operation).length > 0);
   test.each(lists.map((operation) => [operation.id, operation] as const))(
@@ -201,7 +205,7 @@ describe('blank filters', () => {
         ),
       );
       const [without, all] = [await api('get', path), await api('get', path, { query: blank })];
-      expect([all.status, all.body]).toEqual([without.status, without.body]);
+      expect([all.status, untimed(all.body)]).toEqual([without.status, untimed(without.body)]);
     },
   );
 

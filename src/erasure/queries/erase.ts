@@ -105,7 +105,7 @@ export const ERASE_CALLS = statement(
     SELECT record_call_change(call.was, call.now) AS is_recorded
     FROM call
   `,
-  { prepared: false },
+  { prepared: false, records: true },
 );
 
 export const ERASE_CALL_EVENTS = statement(

@@ -61,5 +61,5 @@ export const DELETE_CALLS = statement(
     counted AS (${countRows('calls', 'deleted', -1)})
     SELECT record_deleted_call(deleted.was) AS is_recorded FROM deleted
   `,
-  { prepared: false },
+  { prepared: false, records: true },
 );

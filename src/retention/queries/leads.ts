@@ -50,7 +50,7 @@ export const DETACH_CALLS = statement(
     )
     SELECT record_call_change(call.was, call.now) AS is_recorded FROM call
   `,
-  { prepared: false },
+  { prepared: false, records: true },
 );
 
 export const DELETE_LEADS = statement(
