@@ -583,6 +583,16 @@ BEGIN
   RETURN true;
 END $$;
 
+-- A lead that comes from another service: nobody is told of it, and no schedule starts.
+CREATE OR REPLACE FUNCTION record_moved_lead(the_lead leads) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN count_next_actions(
+    the_lead.company_id,
+    ARRAY[]::timestamptz[],
+    ARRAY[next_action_hour(the_lead.due_at, the_lead.callback_at, the_lead.next_action_at)]
+  );
+END $$;
+
 -- A change of a lead. Of the engine's own state (next step, claim, position) only the hour of the
 -- next action is of interest.
 CREATE OR REPLACE FUNCTION record_lead_change(was leads, is_now leads) RETURNS boolean
@@ -726,10 +736,9 @@ BEGIN
   END;
 END $$;
 
--- A call of status "sending" has not started: its carrier has yet to be asked for it.
-CREATE OR REPLACE FUNCTION record_new_call(now calls) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-  kinds text[];
+-- Counts a new call. That is all that is recorded of one that comes from another service: nobody is
+-- told of it, and it costs nothing here.
+CREATE OR REPLACE FUNCTION record_moved_call(now calls) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   IF now.buyer_id IS NULL OR now.recording_url IS NOT NULL OR now.buyer_converted
     OR now.traffic_source_converted OR now.direction = 'outbound'
@@ -742,6 +751,15 @@ BEGIN
   IF now.created_at < clock_timestamp() - interval '10 minutes' THEN
     PERFORM record_settled_call(now.company_id, now.id);
   END IF;
+  RETURN true;
+END $$;
+
+-- A call of status "sending" has not started: its carrier has yet to be asked for it.
+CREATE OR REPLACE FUNCTION record_new_call(now calls) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  kinds text[];
+BEGIN
+  PERFORM record_moved_call(now);
   IF now.direction = 'inbound' AND now.lead_id IS NOT NULL THEN
     PERFORM record_call_of_lead(now);
   END IF;

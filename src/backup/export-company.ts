@@ -29,6 +29,7 @@ const LEFT_OUT = [
   'next_action_counts',
   'rate_limits',
   'record_counts',
+  'migration_positions',
   'routing_changes',
   'saved_counts',
 ];

@@ -12,18 +12,25 @@ import {
 } from '../installation/shared-settings';
 import { acceptStorage, storageFault } from '../installation/storage-mark';
 import { json, runOnDatabase } from './command';
+import { addMoveOptions, moveIn, type MoveOptions } from './migrate';
 
 /** `migrate`, `pepper replace` and `settings accept`. */
 export function addDatabaseCommands(program: Command): void {
-  program
+  const migrate = program
     .command('migrate')
-    .description('make the database if it is missing, and bring it up to this version')
-    .addOption(json())
-    .action((options) =>
-      runOnDatabase(options.json, async ({ prepare }) => ({ applied: await prepare() }), {
-        makes_database: true,
-      }),
+    .description(
+      'make the database if it is missing, and bring it up to this version; with --from, move an ' +
+        'account from another service that speaks this API',
     );
+  addMoveOptions(migrate)
+    .addOption(json())
+    .action(async (options: MoveOptions) => {
+      const { from } = options;
+      if (from !== undefined) return moveIn({ ...options, from });
+      await runOnDatabase(options.json, async ({ prepare }) => ({ applied: await prepare() }), {
+        makes_database: true,
+      });
+    });
   program
     .command('pepper')
     .description('the secret that the digests of credentials are made with')

@@ -62,7 +62,7 @@ function keepingClient(tx: Db, { table, model, identity }: Kept): TenantClient {
 }
 
 /** Before the row is inserted, so that no other record can be given its id meanwhile. */
-async function raiseSequence({ sql }: Db, table: string, id: bigint): Promise<void> {
+export async function raiseSequence({ sql }: Db, table: string, id: bigint): Promise<void> {
   const last = id + ID_MARGIN;
   await sql(LOCK_SEQUENCES, {});
   await sql(RAISE_SEQUENCE, { table, id, last });

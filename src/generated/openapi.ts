@@ -4673,7 +4673,7 @@ export interface components {
             values?: string[];
             serializer?: components["schemas"]["ValueListSerializer"];
         };
-        ValueListCreate: WithRequired<components["schemas"]["ValueListFields"], "name"> & unknown;
+        ValueListCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["ValueListFields"], "name"> & unknown;
         ValueListUpdate: components["schemas"]["ValueListFields"] & unknown;
         ValueList: {
             /**
@@ -5855,7 +5855,7 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["OutgoingWebhookSerializer"];
         };
-        OutgoingWebhookCreate: WithRequired<components["schemas"]["OutgoingWebhookFields"], "name" | "trigger_type" | "url"> & unknown;
+        OutgoingWebhookCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["OutgoingWebhookFields"], "name" | "trigger_type" | "url"> & unknown;
         OutgoingWebhookUpdate: components["schemas"]["OutgoingWebhookFields"] & unknown;
         OutgoingWebhook: {
             /**
@@ -6528,7 +6528,7 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["InboundWebhookSerializer"];
         };
-        InboundWebhookCreate: WithRequired<components["schemas"]["InboundWebhookFields"], "name" | "vanity_uri" | "offer_id"> & unknown;
+        InboundWebhookCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["InboundWebhookFields"], "name" | "vanity_uri" | "offer_id"> & unknown;
         InboundWebhookUpdate: components["schemas"]["InboundWebhookFields"] & unknown;
         InboundWebhook: {
             /**
@@ -7534,7 +7534,7 @@ export interface components {
             external_record_id?: string | null;
             serializer?: components["schemas"]["AgentSerializer"];
         };
-        AgentCreate: {
+        AgentCreate: components["schemas"]["KeptIdentity"] & {
             /** @description Id or uuid of the user. */
             user_id?: string;
             /**

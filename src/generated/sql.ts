@@ -3610,6 +3610,140 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'migration.delete_positions': {
+    params: {
+      company_id: number | string | bigint | null;
+      source: string | null;
+    };
+    row: object;
+  };
+  'migration.find_calls_here': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+      uuid: string;
+    };
+  };
+  'migration.find_contacts_here': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+      uuid: string;
+    };
+  };
+  'migration.find_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'migration.find_leads_here': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+      uuid: string;
+    };
+  };
+  'migration.has_position': {
+    params: {
+      company_id: number | string | bigint | null;
+      source: string | null;
+    };
+    row: {
+      has_position: boolean;
+    };
+  };
+  'migration.move_calls': {
+    params: {
+      company_id: number | string | bigint | null;
+      rows: string | object | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'migration.move_contacts': {
+    params: {
+      company_id: number | string | bigint | null;
+      rows: string | object | null;
+    };
+    row: {
+      id: string;
+      is_new: boolean;
+    };
+  };
+  'migration.move_contacts_of_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      rows: string | object | null;
+    };
+    row: {
+      made: number;
+    };
+  };
+  'migration.move_conversions': {
+    params: {
+      company_id: number | string | bigint | null;
+      rows: string | object | null;
+    };
+    row: object;
+  };
+  'migration.move_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      rows: string | object | null;
+      now: Date | string | null;
+    };
+    row: {
+      id: string | null;
+    };
+  };
+  'migration.move_restrictions_of_offers': {
+    params: {
+      company_id: number | string | bigint | null;
+      rows: string | object | null;
+    };
+    row: object;
+  };
+  'migration.move_restrictions_of_schedules': {
+    params: {
+      company_id: number | string | bigint | null;
+      rows: string | object | null;
+    };
+    row: object;
+  };
+  'migration.read_position': {
+    params: {
+      company_id: number | string | bigint | null;
+      source: string | null;
+      resource: string | null;
+    };
+    row: {
+      cursor: string;
+    };
+  };
+  'migration.save_position': {
+    params: {
+      company_id: number | string | bigint | null;
+      source: string | null;
+      resource: string | null;
+      cursor: string | null;
+    };
+    row: object;
+  };
   'numbers.assign_dial_number': {
     params: {
       now: Date | string | null;
@@ -5919,7 +6053,6 @@ export interface SqlTypes {
   'webhooks.measure_queues': {
     params: {
       now: Date | string | null;
-      max: number | string | bigint | null;
     };
     row: {
       queues: number;

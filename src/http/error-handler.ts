@@ -9,6 +9,7 @@ import { diskFull, isDiskFull, isUnavailable, sqlStateOf, unavailable } from './
 import { ERRORS_PATH } from './error-page';
 import { bodyTooLarge } from './read-body';
 import { valuesOf } from './request-values';
+import { violatedColumn } from './violated-key';
 import { validationProblem, type ValidatorError } from './validation-problem';
 import { StorageUnavailable } from '../storage/storage';
 import { tooManyValues } from './well-formed';
@@ -23,12 +24,7 @@ interface Thrown {
   type?: string;
   message?: string;
   errors?: ValidatorError[];
-  meta?: { target?: string[]; driverAdapterError?: { cause?: { constraint?: Constraint } } };
   limit?: number;
-}
-interface Constraint {
-  fields?: string[];
-  index?: string;
 }
 
 /** What is known of a request when something is thrown: it may not have come far. */
@@ -99,14 +95,10 @@ function databaseProblem(error: unknown): HttpProblem | undefined {
 }
 
 /** A unique or foreign key that was violated, as a problem of its field. */
-function constraintProblem({ code, meta }: Thrown, caller?: Caller): HttpProblem | undefined {
+function constraintProblem(error: Thrown, caller?: Caller): HttpProblem | undefined {
+  const { code } = error;
   if (code !== 'P2002' && code !== 'P2003') return undefined;
-  const constraint = meta?.driverAdapterError?.cause?.constraint;
-  const columns = constraint?.fields ?? meta?.target ?? [];
-  const fields = columns.map((column) => column.replaceAll('"', ''));
-  // Keys begin with company_id; the last column is the one that the caller sent.
-  const column =
-    fields.filter((name) => name !== 'company_id').at(-1) ?? fieldOfIndex(constraint?.index);
+  const column = violatedColumn(error);
   const field = column === undefined ? undefined : (SENT_AS[column] ?? column);
   if (!field) return undefined;
   return code === 'P2002'
@@ -120,13 +112,6 @@ const SENT_AS: Record<string, string> = { id: 'legacy_id', token: 'lead_token' }
 const TAKEN_BY_YOURS = 'is taken by another record of yours; it must be unique';
 /** For callers who may not see the other record. */
 const TAKEN_BY_ANY = 'is not free; it must be unique, so choose another';
-
-/** In a cell, a name of a key has the number of a shard at its end. */
-function fieldOfIndex(index = ''): string | undefined {
-  if (/^lead_tokens_pkey(?:_\d+)?$/.test(index)) return 'token';
-  if (/_pkey(?:_\d+)?$/.test(index)) return 'id';
-  return /_company_id_(\w+?)_(?:key|fkey)(?:_\d+)?$/.exec(index)?.[1];
-}
 
 function bodyOf(problem: HttpProblem, req: Request): Problem {
   const { status, code, detail, faults, fault_count } = problem;

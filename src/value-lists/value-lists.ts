@@ -11,6 +11,7 @@ import { keyedList } from '../http/keyed-list';
 import { page } from '../http/list';
 import { requireUnchanged, written } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
+import { violatedColumn } from '../http/violated-key';
 import type { Upload } from '../http/upload';
 import { folded } from '../tokens/filter-values';
 import { addValues, removeValues, replaceValues, valuesIn } from './change-values';
@@ -169,7 +170,8 @@ async function named<Result>(write: () => Promise<Result>): Promise<Result> {
   try {
     return await write();
   } catch (error) {
-    if ((error as { code?: string }).code !== 'P2002') throw error;
+    const { code } = error as { code?: string };
+    if (code !== 'P2002' || violatedColumn(error) !== 'key') throw error;
     throw HttpProblem.field('name', 'taken', 'is taken by another value list; it must be unique');
   }
 }

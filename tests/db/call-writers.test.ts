@@ -47,6 +47,8 @@ const UNRECORDED = {
     // Likewise.
     'erasure.erase_conversions',
     'retention.delete_conversions',
+    // Nobody is told of what happened at another service.
+    'migration.move_conversions',
   ],
 };
 
@@ -54,14 +56,14 @@ test.each([
   [
     'calls',
     /\b(INSERT INTO|UPDATE|DELETE FROM) calls\b/,
-    /record_(new_call|call_change|upserted_call|deleted_call)\(/,
+    /record_(new_call|call_change|upserted_call|deleted_call|moved_call)\(/,
   ],
   ['call_attempts', /\b(INSERT INTO|UPDATE|DELETE FROM) call_attempts\b/, /record_attempt_event\(/],
   ['conversions', /\b(INSERT INTO|UPDATE|DELETE FROM) conversions\b/, /record_conversion_event\(/],
 ] as const)('every statement that writes %s records it', (table, writes, records) => {
   const writers = writersOf(writes);
   expect(writers.length).toBeGreaterThan(UNRECORDED[table].length);
-  expect(withoutAny(writers, records)).toEqual(UNRECORDED[table]);
+  expect(withoutAny(writers, records)).toEqual([...UNRECORDED[table]].sort());
 });
 
 test('what has no recording writes no column that a recording is about', () => {
@@ -84,7 +86,8 @@ test('whoever writes the end or the duration of a call writes what the service c
     /\b(INSERT INTO calls\b[^;]*\bended_at|UPDATE calls\b[^;]*\b(ended_at|total_duration)\s*=)/,
   );
   expect(ends.length).toBeGreaterThan(7);
-  expect(withoutAny(ends, /service_cost_(of|after)\(/)).toEqual([]);
+  // What it cost at another service is known.
+  expect(withoutAny(ends, /service_cost_(of|after)\(/)).toEqual(['migration.move_calls']);
 });
 
 test('nothing else writes them', () => {

@@ -20,6 +20,10 @@ const bodies: Record<string, object> = {
   buyer_fleets: { name: 'A', user_fleet_id: 'a' },
   buyer_suppressions: { name: 'A' },
   offers: { name: 'A' },
+  value_lists: { name: 'A' },
+  agents: { user_email: 'agent-a@example.com' },
+  inbound_webhooks: { name: 'A', vanity_uri: 'a-a', offer_id: 5_000_000 },
+  outgoing_webhooks: { name: 'A', trigger_type: 'every_call', url: 'https://example.com' },
   traffic_sources: { name: 'A' },
   schedules: { name: 'A' },
   schedule_actions: { schedule_id: 5_000_000, action_type: 'sms', body: 'Hello' },
@@ -67,9 +71,14 @@ test.each(resources)('%s keep id, uuid and time, and later ids lie beyond', asyn
 /** Other values for what must be unique. */
 const keyed = (resource: string, key: string): object =>
   Object.fromEntries(
-    Object.entries({ user_fleet_id: key, key, email: `${key}@example.com` }).filter(
-      ([name]) => name in bodies[resource]!,
-    ),
+    Object.entries({
+      user_fleet_id: key,
+      key,
+      email: `${key}@example.com`,
+      user_email: `agent-${key}@example.com`,
+      vanity_uri: `a-${key}`,
+      ...(resource === 'value_lists' && { name: key }),
+    }).filter(([name]) => name in bodies[resource]!),
   );
 
 test('of requests that name one id at once, one gets it', async () => {

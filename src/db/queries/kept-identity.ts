@@ -7,13 +7,19 @@ export const LOCK_SEQUENCES = statement(
   { prepared: false },
 );
 
-/** Continues the sequence that gives ids to a table after `last`, if it has not come to `id` yet. */
+/**
+ * Continues the sequence that gives ids to a table after `last`, if it has not come to `id` yet.
+ * Defaults of other columns, which the planner may look at first, are no sequences.
+ */
 export const RAISE_SEQUENCE = statement(
   'db.raise_sequence',
   sql`
     SELECT setval(x.sequence, {last}::bigint)::text AS last
     FROM (
-      SELECT split_part(pg_get_expr(d.adbin, d.adrelid), '''', 2)::regclass AS sequence
+      SELECT CASE
+        WHEN pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%'
+        THEN split_part(pg_get_expr(d.adbin, d.adrelid), '''', 2)::regclass
+      END AS sequence
       FROM pg_attrdef d
       JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum AND a.attname = 'id'
       WHERE d.adrelid = {table}::text::regclass

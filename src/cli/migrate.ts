@@ -1,0 +1,114 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { Installation } from '../installation/open';
+import { migrate, type Counts } from '../migration/migrate';
+import { openSource, type Source } from '../migration/reader';
+import { openReport, type Report } from '../migration/report';
+import { isInterrupted } from '../migration/history';
+import { withTarget } from '../migration/target';
+import { companyId, companyOf, print, withInstallation } from './command';
+
+export interface MoveOptions {
+  from?: string;
+  key?: string;
+  token?: string;
+  company?: number;
+  since?: Date;
+  rate: number;
+  dryRun?: boolean;
+  activate?: boolean;
+  report: string;
+  json: boolean;
+}
+
+const DEFAULT_RATE = 5;
+
+/** Adds the options with which `migrate` moves an account from another service. */
+export const addMoveOptions = (command: Command): Command =>
+  command
+    .option('--from <url>', 'move an account from this service, such as https://host/api/v1')
+    .addOption(new Option('--key <public:private>', 'its key pair').env('MIGRATE_KEY'))
+    .addOption(new Option('--token <token>', 'or its token').env('MIGRATE_TOKEN'))
+    .option('--company <id>', 'the company here', companyId)
+    .option('--since <date>', 'only leads and calls that were created since', date)
+    .option('--rate <n>', 'requests a second to it, at most', rate, DEFAULT_RATE)
+    .option('--dry-run', 'only say what would happen')
+    .option(
+      '--activate',
+      'leave schedules and webhooks active that are; otherwise they come paused',
+    )
+    .option('--report <file>', 'where to write what was not moved', 'migration-report.csv');
+
+function rate(text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && value <= 1_000)) throw new InvalidArgumentError('must be from 0.1 to 1000');
+  return value;
+}
+
+function date(text: string): Date {
+  const value = new Date(text);
+  if (Number.isNaN(value.getTime()))
+    throw new InvalidArgumentError('must be a date, such as 2026-01-31');
+  return value;
+}
+
+/** Moves an account from another service into this installation. */
+export async function moveIn(options: MoveOptions & { from: string }): Promise<void> {
+  const authorization = authorizationOf(options);
+  const source = openSource({ from: options.from, authorization, rate: options.rate });
+  const file = resolve(options.report);
+  const { counts, lines } = await withInstallation((installation) =>
+    moveInto(installation, { source, file, options }),
+  );
+  if (options.json) print({ resources: counts, report: file, report_lines: lines }, true);
+  else {
+    print(
+      Object.entries(counts).map(([resource, count]) => ({ resource, ...count })),
+      false,
+    );
+    process.stderr.write(`${file} has ${lines} lines about records.\n`);
+  }
+  if (lines > 0) process.exitCode = 1;
+}
+
+interface Move {
+  source: Source;
+  file: string;
+  options: MoveOptions;
+}
+
+async function moveInto(
+  installation: Installation,
+  { source, file, options }: Move,
+): Promise<{ counts: Counts; lines: number }> {
+  const { deps } = installation;
+  const company_id = await companyOf(installation, options.company);
+  const db = deps.tenants.of(company_id);
+  const is_resumed = existsSync(file) && (await isInterrupted(db, source));
+  const report: Report = openReport(file, { is_resumed });
+  try {
+    const counts = await withTarget(deps, company_id, (target) =>
+      migrate({
+        source,
+        target,
+        db,
+        deps,
+        known: new Map(),
+        dry_run: options.dryRun === true,
+        activate: options.activate === true,
+        since: options.since,
+        report: report.add,
+      }),
+    );
+    return { counts, lines: report.count };
+  } finally {
+    await report.close();
+  }
+}
+
+function authorizationOf({ key, token }: MoveOptions): string {
+  if (key !== undefined) return `Basic ${Buffer.from(key).toString('base64')}`;
+  if (token !== undefined) return `Token ${token}`;
+  throw new Error('Give the credentials of the other service: --key PUBLIC:PRIVATE or --token.');
+}

@@ -1,0 +1,50 @@
+import { createWriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+
+// The report of a migration as CSV: a line for whatever is not here as it was there.
+
+/** A line of the report. */
+export interface Finding {
+  resource: string;
+  /** Empty where it is about the resource as a whole. */
+  old_id: string;
+  field: string;
+  done: string;
+}
+
+export interface Report {
+  add(finding: Finding): void;
+  /** How many lines are about records. */
+  readonly count: number;
+  close(): Promise<void>;
+}
+
+const HEADER = ['resource', 'old_id', 'field', 'done'];
+
+/** Begins a report, or continues the one of an interrupted run. */
+export function openReport(file: string, { is_resumed }: { is_resumed: boolean }): Report {
+  const stream = createWriteStream(file, { flags: is_resumed ? 'a' : 'w' });
+  if (!is_resumed) stream.write(lineOf(HEADER));
+  let count = 0;
+  return {
+    add({ resource, old_id, field, done }) {
+      if (old_id !== '') count++;
+      stream.write(lineOf([resource, old_id, field, done]));
+    },
+    get count() {
+      return count;
+    },
+    close: async () => {
+      stream.end();
+      await finished(stream);
+    },
+  };
+}
+
+const lineOf = (cells: readonly string[]): string => `${cells.map(cell).join(',')}\n`;
+
+/** A spreadsheet must not take text of the other service for a formula. */
+const cell = (text: string): string => {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+};

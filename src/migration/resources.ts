@@ -1,0 +1,136 @@
+import { BASE_PATH, contract, facets, type Operation } from '../contract';
+import { recordColumns } from './record-columns';
+import type { SourceRecord } from './reader';
+
+// What of the setup of an account is moved, and how a record as it is read becomes one that is
+// created.
+
+/** Parents before children: what names another record comes after it. */
+export const RESOURCES = [
+  'value_lists',
+  'buyer_fleets',
+  'buyers',
+  'buyer_groups',
+  'buyer_suppressions',
+  'traffic_sources',
+  'offers',
+  'schedules',
+  'schedule_actions',
+  'access_control_lists',
+  'users',
+  'call_centers',
+  'agent_statuses',
+  'agents',
+  'dispositions',
+  'inbound_webhooks',
+  'outgoing_webhooks',
+] as const;
+export type Resource = (typeof RESOURCES)[number];
+
+/** What is said of resources as a whole. */
+export const REMARKS: Record<string, string> = {
+  phone_numbers: 'calls arrive when the carrier sends them to /api/v1/telephony',
+  inbound_webhooks: 'have new tokens: PUT reset_auth_token shows one',
+  outgoing_webhooks: 'have new secrets, which POST rotate_secret shows, and are paused',
+  buyer_suppression_files: 'not moved: their numbers are in the lists',
+  text_messages: 'not moved',
+  emails: 'not moved',
+  agent_messages: 'not moved',
+  webhook_manual_fires: 'not moved',
+  change_logs: 'not moved',
+  access_tokens: 'not moved: they cannot be read. Make new ones',
+};
+
+/** What a record consists of besides its columns, and how that is read and added. */
+export interface Members {
+  path: string;
+  root: string;
+  add: string;
+  field: string;
+}
+export const MEMBERS: Partial<Record<Resource, Members>> = {
+  buyer_suppressions: {
+    path: 'caller_ids',
+    root: 'caller_ids',
+    add: 'caller_block',
+    field: 'caller_ids',
+  },
+  value_lists: { path: 'values', root: 'values', add: 'add_values', field: 'values' },
+};
+
+/** Columns whose values are sent under other names. */
+const SENT_AS: Record<string, string> = {
+  record_token_filter_data: 'record_token_filter_list',
+  record_token_additional_data: 'record_token_additional_list',
+};
+const SENT_AS_BY: Partial<Record<Resource, Record<string, string>>> = {
+  buyer_groups: { concurrency_cap_limit: 'concurrency_cap' },
+};
+
+/** Columns that follow from what other resources have: from the other side of a relation. */
+const FROM_ELSEWHERE: Partial<Record<Resource, ReadonlySet<string>>> = {
+  // The user is named by id; nobody has logged in here.
+  agents: new Set(['user_email', 'agent_status_id']),
+  // Users come later, and name their teams; a team that named them would invite them.
+  access_control_lists: new Set(['users_emails']),
+  // Teams come later; their own lists say which records they are granted.
+  buyer_groups: new Set(['team_ids']),
+  traffic_sources: new Set(['team_ids']),
+  // Offers and schedules come later, and name their lists.
+  buyer_suppressions: new Set(['offer_ids', 'schedule_ids']),
+  // The current frame of buyer_conversions_schedule.
+  buyers: new Set(
+    Object.keys(facets(bodyOf(createOf('buyers'))).properties).filter(
+      // Lists come later, and name their buyers.
+      (name) => name.startsWith('current_conversion_') || name === 'buyer_suppression_ids',
+    ),
+  ),
+};
+
+/** The operation that creates a record of a resource. */
+function createOf(resource: Resource): Operation {
+  const path = `${BASE_PATH}/${resource}`;
+  const found = contract.operations.find(
+    (operation) => operation.method === 'post' && operation.path === path,
+  );
+  if (!found) throw new Error(`no operation creates ${resource}`);
+  return found;
+}
+
+function bodyOf({ body, id }: Operation) {
+  if (!body) throw new Error(`${id} has no body`);
+  return body;
+}
+
+export interface Mapped {
+  body: Record<string, unknown>;
+  /** Fields of the other service that this one does not know. */
+  unknown: string[];
+}
+
+/** The body that creates a record here as it was there. */
+export function mapRecord(
+  resource: Resource,
+  record: SourceRecord,
+  { activate }: { activate: boolean },
+): Mapped {
+  const writable = facets(bodyOf(createOf(resource))).properties;
+  const columns = recordColumns(resource);
+  const body: Record<string, unknown> = {};
+  const unknown: string[] = [];
+  for (const [column, value] of Object.entries(record)) {
+    const name = SENT_AS_BY[resource]?.[column] ?? SENT_AS[column] ?? column;
+    if (FROM_ELSEWHERE[resource]?.has(column)) continue;
+    if (name in writable) body[name] = value;
+    else if (!columns.has(column)) unknown.push(column);
+  }
+  const quiet = { ...OF_NEW[resource], ...(activate ? {} : QUIET[resource]) };
+  return { body: { ...body, legacy_id: record.id, ...quiet }, unknown };
+}
+
+/** Nobody is contacted by a migration. */
+const OF_NEW: Partial<Record<Resource, object>> = { users: { invite: false } };
+const QUIET: Partial<Record<Resource, object>> = {
+  schedules: { paused: true },
+  outgoing_webhooks: { paused: true },
+};
