@@ -254,9 +254,12 @@ function restrictedNumbers(made: readonly Made[]): object[] {
   }));
 }
 
-async function findLeads(records: readonly SourceRecord[], { db, known }: Context): Promise<void> {
+async function findLeads(
+  records: readonly SourceRecord[],
+  { db, known, dry_run }: Context,
+): Promise<void> {
   const ids = records.flatMap(({ lead_id }) => (lead_id ? [String(lead_id)] : []));
-  const found = await db.sql(FIND_LEADS, { ids });
+  const found = dry_run ? ids.map((id) => ({ id })) : await db.sql(FIND_LEADS, { ids });
   known.set('leads', new Set(found.map(({ id }) => Number(id))));
 }
 

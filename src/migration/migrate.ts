@@ -30,7 +30,8 @@ export async function migrate(context: Context): Promise<Counts> {
   if (counts.phone_numbers) await moveDestinations(context);
   for (const resource of HISTORY) await move(resource, () => moveHistory(resource, context));
   for (const [resource, done] of Object.entries(REMARKS))
-    context.report({ resource, old_id: '', field: '', done });
+    if (!counts[resource] || counts[resource].read > 0)
+      context.report({ resource, old_id: '', field: '', done });
   if (!context.dry_run) await context.db.sql(DELETE_POSITIONS, { source: context.source.url });
   return counts;
 }
