@@ -18,7 +18,7 @@ const ORDER = [
 /** Files that know every room, or start the program. */
 const COMPOSITION =
   '^src/(background|backup|cells|cli|erasure|installation|processes|retention|(app|handlers|server|worker)\\.ts)';
-  '^src/(background|backup|cells|cli|installation|migration|processes|(app|handlers|server|worker)\\.ts)';
+('^src/(background|backup|cells|cli|installation|migration|processes|(app|handlers|server|worker)\\.ts)');
 const PURE = '^src/(routing/engine|schedules/engine|suppression/csv|time|tokens)/';
 
 const rooms = ORDER.flat();
