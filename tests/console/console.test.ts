@@ -156,6 +156,18 @@ inBrowser('buyers: caps as the API counts them; pausing and changing with If-Mat
       await change.getByRole('button', { name: 'Save' }).click();
       await change.getByText('Saved.').waitFor(LOADED);
       expect((await get(`buyers/${acme.id}`)).buyer.attempt_daily_limit).toBe(300);
+      const hours = panel(page, 'Edit hours');
+      await hours.getByLabel('Monday').fill('9:00-12:00, 13:00–25:00');
+      await hours.getByRole('button', { name: 'Save hours' }).click();
+      await hours.getByText('Monday: 13:00–25:00 is no time such as').waitFor(LOADED);
+      for (const [day, times] of Object.entries({ Sunday: '', Monday: '9:00-12:00, 13:00–24:00' }))
+        await hours.getByLabel(day).fill(times);
+      await hours.getByRole('button', { name: 'Save hours' }).click();
+      await hours.getByText('Saved.').waitFor(LOADED);
+      const { schedule } = (await get(`buyers/${acme.id}`)).buyer.business_hours_schedule[0];
+      expect(schedule.filter(({ day }: { day: number }) => day < 2)).toEqual([
+        { day: 1, times: ['09:00..11:59', '13:00..23:59'] },
+      ]);
       await settled(page);
       await page.getByRole('button', { name: 'Pause' }).click();
       await page.getByRole('button', { name: 'Resume' }).waitFor(LOADED);

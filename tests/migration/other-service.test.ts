@@ -48,12 +48,12 @@ test('everything that it offers comes over its pages, 429s and cut connections',
   expect(code).toBe(1);
   const { resources } = JSON.parse(output);
   expect(resources).toMatchObject({
-    buyers: { read: 230, moved: 230, refused: 0 },
+    buyers: { read: 110, moved: 110, refused: 0 },
     users: { read: 2, moved: 1, refused: 1 },
     leads: { read: 6, moved: 3, refused: 3 },
   });
   const { body } = await world.company.api('get', 'buyers', { query: { per_page: 1 } });
-  expect(body.metadata.total_count).toBe(230);
+  expect(body.metadata.total_count).toBe(110);
   expect(await show('buyers/1000')).toMatchObject({
     user_buyer_id: 'b0',
     number: 'sip:sales@example.com',

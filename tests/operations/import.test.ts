@@ -17,7 +17,7 @@ import { patient } from '../support/patience';
 const data_dir = join(process.env.TRUNKLINE_TEST_FOLDER!, 'import-data');
 const environment = { DATA_DIR: data_dir, LOG_LEVEL: 'error' };
 mkdirSync(data_dir);
-const ROWS = 150_000;
+const ROWS = 80_000;
 const csv = join(data_dir, 'numbers.csv');
 const rows = Array.from({ length: ROWS }, (_, i) => `${numberAt(i)},Person ${i}`);
 writeFileSync(csv, `phone,name\n${rows.join('\n')}\n`);

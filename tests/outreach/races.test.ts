@@ -79,7 +79,7 @@ const distinctSteps = (table: string) =>
   );
 
 test('four workers on many leads do every step of each once', async () => {
-  const leads = repetitions(600, 10_000);
+  const leads = repetitions(300, 10_000);
   const shop = await shopOf([SMS, { ...SMS, body: 'And' }, EMAIL, { action_type: 'exit' }]);
   await fillSchedule(here, shop.schedule.id, {
     first: 12_122_000_000,
@@ -150,11 +150,11 @@ describe('nothing is sent to a number once it has been answered that it', () => 
     });
 
   test.each<[string, number, boolean, Stop]>([
-    ['has opted out', repetitions(100, 500), true, by('put', 'caller_opt_out')],
-    ['has opted out', repetitions(60, 500), false, by('put', 'caller_opt_out')],
-    ['was removed', repetitions(40, 100), false, by('delete', 'caller_remove')],
-    ['was blocked', repetitions(40, 100), false, block],
-    ['has answered STOP', repetitions(40, 100), false, answer],
+    ['has opted out', repetitions(40, 500), true, by('put', 'caller_opt_out')],
+    ['has opted out', repetitions(20, 500), false, by('put', 'caller_opt_out')],
+    ['was removed', repetitions(15, 100), false, by('delete', 'caller_remove')],
+    ['was blocked', repetitions(15, 100), false, block],
+    ['has answered STOP', repetitions(15, 100), false, answer],
   ])('%s (%i times, sent to by a carrier that is instant: %s)', async (_, times, instant, stop) => {
     const shop = await shopOf([
       SMS,

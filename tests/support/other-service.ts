@@ -24,7 +24,7 @@ const common = (id: number, name: string | null) => ({
 
 const RESOURCES: Resources = {
   buyer_fleets: [{ ...common(10, 'Solar'), user_fleet_id: 'solar' }],
-  buyers: Array.from({ length: 230 }, (_, n) => ({
+  buyers: Array.from({ length: 110 }, (_, n) => ({
     ...common(1_000 + n, `Buyer ${n}`),
     user_buyer_id: `b${n}`,
     number: n === 0 ? 'sip:sales@example.com' : `+1310555${String(1000 + n)}`,

@@ -61,6 +61,16 @@ export function useLive(matters: (event: LiveEvent) => boolean, changed: () => v
   }, [events]);
 }
 
+/** Calls back again and again, for what no event tells. */
+export function useEvery(ms: number, work: () => void): void {
+  const latest = useRef(work);
+  latest.current = work;
+  useEffect(() => {
+    const timer = setInterval(() => latest.current(), ms);
+    return () => clearInterval(timer);
+  }, [ms]);
+}
+
 /** Something that a button does, with its state for the page. */
 export function useAction<Args extends unknown[]>(work: (...args: Args) => Promise<unknown>) {
   const [state, setState] = useState<{ is_busy: boolean; error?: unknown; done?: string }>({

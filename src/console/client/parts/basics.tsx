@@ -57,7 +57,8 @@ export function Problem({ error, onReload }: { error: unknown; onReload?: () => 
 
 const messageOf = (error: unknown): string => {
   if (error instanceof ApiError) return error.message;
-  return error instanceof TypeError ? 'The server cannot be reached.' : String(error);
+  if (error instanceof TypeError) return 'The server cannot be reached.';
+  return error instanceof Error ? error.message : String(error);
 };
 
 export const Done = ({ text }: { text: string | undefined }) => (

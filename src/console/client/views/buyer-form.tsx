@@ -23,7 +23,7 @@ type Texts = Record<Name, string>;
 const textsOf = (buyer: Buyer): Texts =>
   Object.fromEntries(FIELDS.map(({ name }) => [name, buyer[name]?.toString() ?? ''])) as Texts;
 
-interface FormProps {
+export interface FormProps {
   buyer: Buyer;
   save: (body: Update) => Promise<void>;
   reload: () => void;

@@ -6,8 +6,9 @@ import { dayTime, dollars, text } from '../format';
 import { useAction, useLive, useLoaded } from '../loading';
 import { linkTo } from '../route';
 import { useSession } from '../session';
-import { BuyerForm } from './buyer-form';
+import { BuyerForm, type FormProps } from './buyer-form';
 import { Standing } from './buyers';
+import { HoursForm } from './hours-form';
 
 type Buyer = Schemas['Buyer'];
 
@@ -44,11 +45,7 @@ export function BuyerView({ id }: { id: string }) {
               </Panel>
               <About buyer={buyer} />
               {may('buyers:update') && (
-                <BuyerForm
-                  buyer={buyer}
-                  reload={loaded.reload}
-                  save={(body) => change(tag, body)}
-                />
+                <Forms buyer={buyer} reload={loaded.reload} save={(body) => change(tag, body)} />
               )}
             </div>
           </>
@@ -57,6 +54,13 @@ export function BuyerView({ id }: { id: string }) {
     </>
   );
 }
+
+const Forms = (props: FormProps) => (
+  <>
+    <BuyerForm {...props} />
+    <HoursForm {...props} />
+  </>
+);
 
 function Caps({ buyer }: { buyer: Buyer }) {
   const caps = capsOf(buyer);

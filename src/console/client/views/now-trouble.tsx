@@ -2,7 +2,7 @@ import { ok, type Schemas } from '../api';
 import { Badge, Panel, Show, Table, type Column } from '../parts/basics';
 import { Progress } from '../parts/progress';
 import { count, dayTime, text } from '../format';
-import { useLive, useLoaded } from '../loading';
+import { useEvery, useLive, useLoaded } from '../loading';
 import { linkTo } from '../route';
 import { useSession } from '../session';
 
@@ -52,6 +52,7 @@ export function ImportsInTrouble() {
 }
 
 const HOUR_MS = 3_600_000;
+const REFRESH_MS = 30_000;
 
 interface Trouble {
   id: number;
@@ -96,8 +97,8 @@ export function WebhooksInTrouble() {
     };
     return (await ok(api.GET('/webhook_logs', { params: { query } }))).webhook_logs;
   };
-  // Nothing tells when a delivery fails: what calls and leads do is what is delivered.
-  useLive(({ kind }) => kind === 'call' || kind === 'lead', loaded.reload);
+  // Nothing tells when a delivery fails.
+  useEvery(REFRESH_MS, () => void loaded.reload());
   return (
     <Show of={loaded}>
       {(webhooks) => (

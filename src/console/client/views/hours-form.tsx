@@ -1,0 +1,60 @@
+import { useState } from 'preact/hooks';
+import { useAction } from '../loading';
+import { Done, Field, Panel, Problem } from '../parts/basics';
+import { DAYS, entryOf, openIn, textOf, weekOf } from '../parts/week';
+import type { FormProps } from './buyer-form';
+
+/** Changes the hours of a buyer, a line for each day. */
+export function HoursForm({ buyer, save, reload }: FormProps) {
+  const entries = buyer.business_hours_schedule ?? [];
+  const shown = weekOf(entries).map(textOf);
+  const [changed, setChanged] = useState<Record<number, string>>({});
+  const { run, is_busy, error, done } = useAction(async () => {
+    const week = DAYS.map((day, n) => openIn(changed[n] ?? shown[n]!, day));
+    await save({ business_hours_schedule: entryOf(week, entries[0]) });
+    setChanged({});
+    return 'Saved.';
+  });
+  const reset = () => {
+    setChanged({});
+    reload();
+  };
+  if (entries.length > 1)
+    return (
+      <Panel title="Edit hours">
+        <p class="quiet">Its hours have limits of their own: change them with the API.</p>
+      </Panel>
+    );
+  return (
+    <Panel title="Edit hours">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <div class="fields">
+          {DAYS.map((day, n) => (
+            <Field
+              key={day}
+              label={day}
+              name={`hours_${day.toLowerCase()}`}
+              placeholder="closed"
+              value={changed[n] ?? shown[n]}
+              onInput={(event) => {
+                const { value } = event.currentTarget;
+                setChanged((before) => ({ ...before, [n]: value }));
+              }}
+            />
+          ))}
+        </div>
+        <p class="quiet">Such as 09:00–12:00, 13:00–17:30. Without any, it is always open.</p>
+        <Problem error={error} onReload={reset} />
+        <Done text={done} />
+        <button class="primary" disabled={is_busy || Object.keys(changed).length === 0}>
+          Save hours
+        </button>
+      </form>
+    </Panel>
+  );
+}
