@@ -33,21 +33,10 @@ export function HoursForm({ buyer, save, reload }: FormProps) {
           void run();
         }}
       >
-        <div class="fields">
-          {DAYS.map((day, n) => (
-            <Field
-              key={day}
-              label={day}
-              name={`hours_${day.toLowerCase()}`}
-              placeholder="closed"
-              value={changed[n] ?? shown[n]}
-              onInput={(event) => {
-                const { value } = event.currentTarget;
-                setChanged((before) => ({ ...before, [n]: value }));
-              }}
-            />
-          ))}
-        </div>
+        <Days
+          shown={DAYS.map((_, n) => changed[n] ?? shown[n]!)}
+          change={(n, text) => setChanged((before) => ({ ...before, [n]: text }))}
+        />
         <p class="quiet">Such as 09:00–12:00, 13:00–17:30. Without any, it is always open.</p>
         <Problem error={error} onReload={reset} />
         <Done text={done} />
@@ -58,3 +47,23 @@ export function HoursForm({ buyer, save, reload }: FormProps) {
     </Panel>
   );
 }
+
+interface DaysProps {
+  shown: readonly string[];
+  change: (day: number, text: string) => void;
+}
+
+const Days = ({ shown, change }: DaysProps) => (
+  <div class="fields">
+    {DAYS.map((day, n) => (
+      <Field
+        key={day}
+        label={day}
+        name={`hours_${day.toLowerCase()}`}
+        placeholder="closed"
+        value={shown[n]}
+        onInput={(event) => change(n, event.currentTarget.value)}
+      />
+    ))}
+  </div>
+);
