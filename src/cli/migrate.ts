@@ -85,7 +85,8 @@ async function moveInto(
   const { deps } = installation;
   const company_id = await companyOf(installation, options.company);
   const db = deps.tenants.of(company_id);
-  const is_resumed = existsSync(file) && (await isInterrupted(db, source));
+  const is_resumed =
+    existsSync(file) && (await isInterrupted(db, { source, since: options.since }));
   const report: Report = openReport(file, { is_resumed });
   try {
     const counts = await withTarget(deps, company_id, (target) =>

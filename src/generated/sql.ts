@@ -3684,16 +3684,6 @@ export interface SqlTypes {
       is_new: boolean;
     };
   };
-  'migration.move_contacts_of_leads': {
-    params: {
-      company_id: number | string | bigint | null;
-      now: Date | string | null;
-      rows: string | object | null;
-    };
-    row: {
-      made: number;
-    };
-  };
   'migration.move_conversions': {
     params: {
       company_id: number | string | bigint | null;
@@ -3733,6 +3723,16 @@ export interface SqlTypes {
     };
     row: {
       cursor: string;
+    };
+  };
+  'migration.restrict_numbers': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      rows: string | object | null;
+    };
+    row: {
+      made: number;
     };
   };
   'migration.save_position': {

@@ -31,6 +31,10 @@ export interface Context {
   report: (finding: Finding) => void;
 }
 
+/** What positions are kept by: they are of other pages where less is asked for. */
+export const sourceKey = ({ source, since }: Pick<Context, 'source' | 'since'>): string =>
+  since ? `${source.url} since ${since.toISOString()}` : source.url;
+
 export const remember = (known: Known, resource: string, id: number): void =>
   void (known.get(resource) ?? known.set(resource, new Set()).get(resource)!).add(id);
 

@@ -5,17 +5,17 @@ import { numberReaderOf } from '../phone/caller-number';
 import { MOVE_CALLS, MOVE_CONVERSIONS, FIND_LEADS } from './queries/calls';
 import {
   MOVE_CONTACTS,
-  MOVE_CONTACTS_OF_LEADS,
+  RESTRICT_NUMBERS,
   MOVE_RESTRICTIONS_OF_OFFERS,
   MOVE_RESTRICTIONS_OF_SCHEDULES,
 } from './queries/contacts';
 import { FIND_CALLS_HERE, FIND_CONTACTS_HERE, FIND_LEADS_HERE } from './queries/here';
 import { MOVE_LEADS } from './queries/leads';
 import { HAS_POSITION, READ_POSITION, SAVE_POSITION } from './queries/positions';
-import { noteOn, type Context, type Count } from './context';
+import { noteOn, sourceKey, type Context, type Count } from './context';
 import { callRow, contactRow, leadRow, restrictionsOf, type Row } from './history-rows';
 import type { RowContext } from './fields';
-import { Refused, type Page, type PageOptions, type Source, type SourceRecord } from './reader';
+import { Refused, type Page, type PageOptions, type SourceRecord } from './reader';
 import { recordColumns } from './record-columns';
 
 // Moves contacts, leads and calls: as rows, since no operation makes what has happened elsewhere.
@@ -39,6 +39,8 @@ interface Kind {
   prepare?: (records: readonly SourceRecord[], context: Context) => Promise<void>;
   /** Inserts the rows, and returns the ids of those that are new. */
   write: (tx: Db, made: readonly Made[], context: Context) => Promise<string[]>;
+  /** What of a record that cannot be written must be here all the same. */
+  rescue?: (tx: Db, made: Made, now: Date) => Promise<unknown>;
   find: typeof FIND_LEADS_HERE | typeof FIND_CALLS_HERE | typeof FIND_CONTACTS_HERE;
   /** What is in the way of a record that was not inserted, and whose id nobody has. */
   in_the_way: string;
@@ -48,6 +50,7 @@ const KINDS: Record<HistoryResource, Kind> = {
   contacts: {
     toRow: contactRow,
     write: writeContacts,
+    rescue: (tx, made, now) => restrict(tx, [made], now),
     find: FIND_CONTACTS_HERE,
     in_the_way: '',
   },
@@ -68,15 +71,18 @@ const KINDS: Record<HistoryResource, Kind> = {
 };
 
 /** Whether an earlier run has moved part of the history, and was interrupted. */
-export async function isInterrupted(db: Db, { url }: Source): Promise<boolean> {
-  const [row] = await db.sql(HAS_POSITION, { source: url });
+export async function isInterrupted(
+  db: Db,
+  asked: Pick<Context, 'source' | 'since'>,
+): Promise<boolean> {
+  const [row] = await db.sql(HAS_POSITION, { source: sourceKey(asked) });
   return row!.has_position;
 }
 
 /** Moves the records of a resource. Throws NotOffered where the other service has no such list. */
 export async function moveHistory(resource: HistoryResource, context: Context): Promise<Count> {
   const { source, db, deps, dry_run, since } = context;
-  const key = { source: source.url, resource };
+  const key = { source: sourceKey(context), resource };
   const [saved] = dry_run ? [] : await db.sql(READ_POSITION, key);
   const rows: RowContext = {
     read: await numberReaderOf(db),
@@ -113,7 +119,7 @@ async function movePage(
   { items, next }: Page<SourceRecord>,
   context: PageContext,
 ): Promise<void> {
-  const { source, count, dry_run } = context;
+  const { count, dry_run } = context;
   const kind = KINDS[resource];
   await kind.prepare?.(items, context);
   const made = items.flatMap((record): Made[] => {
@@ -128,7 +134,7 @@ async function movePage(
     count.moved += made.length;
     return;
   }
-  const position = { source: source.url, resource, cursor: next ?? LAST_PAGE };
+  const position = { source: sourceKey(context), resource, cursor: next ?? LAST_PAGE };
   const save = (tx: Pick<Db, 'sql'>) => tx.sql(SAVE_POSITION, position);
   const written = await writePage(resource, made, context, save);
   const others = made.filter(({ row }) => !written.has(row.id));
@@ -153,7 +159,7 @@ async function writePage(
   context: PageContext,
   save: (tx: Db) => Promise<unknown>,
 ): Promise<Set<number>> {
-  const { db, count } = context;
+  const { db, deps, count } = context;
   const write = (part: readonly Made[], after?: typeof save) =>
     db.transaction(async (tx) => {
       if (part.length > 0)
@@ -173,7 +179,8 @@ async function writePage(
       for (const id of await write([each])) written.add(id);
     } catch (error) {
       if (!isAboutValues(error)) throw error;
-      noteOn(context, resource, each.row.id)('', `not moved: ${error.message}`);
+      noteOn(context, resource, each.row.id)('', `not moved: ${reasonOf(error)}`);
+      await db.transaction(async (tx) => KINDS[resource].rescue?.(tx, each, deps.clock()));
       count.refused++;
       each.row.id = NaN;
     }
@@ -185,6 +192,9 @@ async function writePage(
 /** Whether the database refuses a value: a class of errors that another try does not change. */
 const isAboutValues = (error: unknown): error is Error & { code: string } =>
   error instanceof Error && /^(21|22|23)\w{3}$/.test((error as { code?: string }).code ?? '');
+
+const reasonOf = ({ code, message }: Error & { code: string }): string =>
+  code === '23505' ? 'another record has its id or its uuid' : message;
 
 /** Records that were not inserted: they are here already, or something else is in their way. */
 async function noteOthers(
@@ -230,13 +240,19 @@ async function writeLeads(tx: Db, made: readonly Made[], context: Context): Prom
   // Services with a list of contacts have said there who does not want to be contacted.
   const restricted = context.known.has('contacts') ? [] : restrictedNumbers(made);
   const now = context.deps.clock();
-  if (restricted.length > 0) await tx.sql(MOVE_CONTACTS_OF_LEADS, { rows: json(restricted), now });
+  if (restricted.length > 0) await tx.sql(RESTRICT_NUMBERS, { rows: json(restricted), now });
   const rows = json(made.map(({ row }) => row));
   const moved = await tx.sql(MOVE_LEADS, { rows, now });
   return moved.map(({ id }) => id!);
 }
 
-/** The numbers of leads that are blocked or have opted out, each once. */
+/** Blocks or opts out the numbers that are so there, without anything else of them. */
+async function restrict(tx: Db, made: readonly Made[], now: Date): Promise<void> {
+  const restricted = restrictedNumbers(made);
+  if (restricted.length > 0) await tx.sql(RESTRICT_NUMBERS, { rows: json(restricted), now });
+}
+
+/** The numbers that are blocked or have opted out, each once. */
 function restrictedNumbers(made: readonly Made[]): object[] {
   const numbers = new Map<unknown, { blocked: boolean; opt_out: boolean }>();
   for (const { row } of made) {

@@ -1,4 +1,4 @@
-import type { Context, Count } from './context';
+import { sourceKey, type Context, type Count } from './context';
 import { HISTORY, moveHistory } from './history';
 import { moveDestinations, moveNumbers } from './numbers';
 import { DELETE_POSITIONS } from './queries/positions';
@@ -32,6 +32,6 @@ export async function migrate(context: Context): Promise<Counts> {
   for (const [resource, done] of Object.entries(REMARKS))
     if (!counts[resource] || counts[resource].read > 0)
       context.report({ resource, old_id: '', field: '', done });
-  if (!context.dry_run) await context.db.sql(DELETE_POSITIONS, { source: context.source.url });
+  if (!context.dry_run) await context.db.sql(DELETE_POSITIONS, { source: sourceKey(context) });
   return counts;
 }

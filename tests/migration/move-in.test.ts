@@ -171,6 +171,22 @@ test('a record in the way is named, and stays', async () => {
   expect(await shown('offers/91')).toMatchObject({ name: 'Ours' });
 });
 
+test('an opt-out comes also where another contact has its id', async () => {
+  const blocked = { body: { caller_ids: ['+13105550208'] } };
+  await from.company.api('post', 'contacts/caller_block', blocked);
+  const { body } = await from.company.api('get', 'contacts?caller_id=%2B13105550208');
+  await to.sql(
+    `INSERT INTO contacts (company_id, id, uuid, caller_number) VALUES ($1, $2, gen_random_uuid(), 1)`,
+    [to.company.id, body.contacts[0].id],
+  );
+  expect((await run()).code).toBe(1);
+  expect(lines()).toContainEqual(
+    expect.stringMatching(/^contacts,\d+,,not moved: another record has its id or its uuid$/),
+  );
+  const here = await to.company.api('get', 'contacts?caller_id=%2B13105550208');
+  expect(here.body.contacts).toMatchObject([{ blocked: true }]);
+});
+
 test('credentials and numbers that are wrong are refused before anything is done', async () => {
   const wrong = await run('--key', 'pk_no:private_no');
   expect([wrong.code, wrong.errors]).toEqual([1, expect.stringContaining('answers 401')]);

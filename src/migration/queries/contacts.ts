@@ -75,8 +75,8 @@ export const MOVE_RESTRICTIONS_OF_SCHEDULES = statement(
 );
 
 /** Contacts of whom only is known what they do not want. */
-export const MOVE_CONTACTS_OF_LEADS = statement(
-  'migration.move_contacts_of_leads',
+export const RESTRICT_NUMBERS = statement(
+  'migration.restrict_numbers',
   sql`
     WITH moved AS (
       INSERT INTO contacts (
