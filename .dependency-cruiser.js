@@ -8,17 +8,17 @@ const ORDER = [
   ['db', 'time', 'tokens', 'carriers', 'mail', 'storage'],
   ['phone', 'http', 'egress', 'jobs'],
   ['people', 'suppression', 'numbers'],
-  ['value-lists'],
-  ['agents', 'buyers', 'offers'],
+  ['value-lists', 'accounts'],
+  ['agents', 'buyers'],
+  ['offers'],
   ['schedules', 'routing', 'leads'],
   ['outreach', 'ping-post'],
   ['calls'],
-  ['telephony', 'webhooks', 'events', 'console'],
+  ['telephony', 'webhooks', 'alerts', 'events', 'console'],
 ];
 /** Files that know every room, or start the program. */
 const COMPOSITION =
-  '^src/(background|backup|cells|cli|erasure|installation|processes|retention|(app|handlers|server|worker)\\.ts)';
-('^src/(background|backup|cells|cli|installation|migration|processes|(app|handlers|server|worker)\\.ts)');
+  '^src/(background|backup|cells|cli|erasure|installation|migration|processes|retention|(app|handlers|server|worker)\\.ts)';
 const PURE = '^src/(routing/engine|schedules/engine|suppression/csv|time|tokens)/';
 
 const rooms = ORDER.flat();

@@ -5,6 +5,7 @@ module.exports = tseslint.config(
   {
     ignores: [
       '.dependency-cruiser.js',
+      'scripts/bench/bidders.js',
       'tests/support/*.js',
       'dist/',
       '.data/',

@@ -101,9 +101,28 @@ ALTER TABLE installations ADD CONSTRAINT installations_id_check
 ALTER TABLE companies ADD CONSTRAINT companies_country_check
   CHECK (country ~ '^[A-Z]{2}$');
 
--- The limits of a row belong either to a buyer or to a group.
+-- The limits of a row belong to a buyer, to a group or to a traffic source.
 ALTER TABLE call_limits ADD CONSTRAINT call_limits_owner_check
-  CHECK ((buyer_id IS NULL) <> (buyer_group_id IS NULL));
+  CHECK (num_nonnulls(buyer_id, buyer_group_id, traffic_source_id) = 1);
+-- A rule watches one thing, or all.
+ALTER TABLE alert_rules ADD CONSTRAINT alert_rules_owner_check
+  CHECK (num_nonnulls(buyer_id, buyer_group_id, traffic_source_id, offer_id) <= 1);
+-- A token of a traffic source is for one place, and is what that place takes.
+ALTER TABLE traffic_source_tokens ADD CONSTRAINT traffic_source_tokens_place_check
+  CHECK (num_nonnulls(offer_id, schedule_id, inbound_webhook_id) = 1);
+ALTER TABLE traffic_source_tokens ADD CONSTRAINT traffic_source_tokens_secret_check
+  CHECK (
+    CASE WHEN inbound_webhook_id IS NULL THEN lead_token ELSE auth_token_digest::text END
+      IS NOT NULL
+  );
+-- An entry, as a statement, belongs to the account of one buyer or one traffic source.
+ALTER TABLE account_entries ADD CONSTRAINT account_entries_owner_check
+  CHECK ((buyer_id IS NULL) <> (traffic_source_id IS NULL));
+ALTER TABLE account_entries ADD CONSTRAINT account_entries_kind_check
+  CHECK (kind IN ('deposit', 'conversion', 'return', 'adjustment', 'payout', 'payment'));
+ALTER TABLE statements ADD CONSTRAINT statements_owner_check
+  CHECK ((buyer_id IS NULL) <> (traffic_source_id IS NULL));
+ALTER TABLE statements ADD CONSTRAINT statements_period_check CHECK (period_from < period_to);
 ALTER TABLE call_limits ADD CONSTRAINT call_limits_concurrency_check
   CHECK (concurrency_cap_used >= 0);
 -- A limit that a caller without the right to raise it has lowered stays within what it was before.
@@ -491,6 +510,15 @@ CREATE INDEX calls_token_values_idx
 
 -- Which chunks of calls were written since a snapshot.
 CREATE INDEX call_changes_company_id_xid_idx ON call_changes (company_id, xid);
+
+-- Grouped reports read the calls of a time in this alone (docs/decisions/027-reports-from-an-index.md).
+-- It has the id because PostgreSQL asks for what would join the attempts, also where it leaves them
+-- out.
+CREATE INDEX calls_reported_idx ON calls (company_id, created_at, id) INCLUDE (
+  offer_id, buyer_id, traffic_source_id, schedule_id, direction, from_number, to_number, sub_id,
+  caller_state, connected_at, ended_at, total_duration, buyer_converted, traffic_source_converted,
+  revenue, payout
+) WHERE deleted_at IS NULL;
 
 -- When the next action of leads is due (NEXT_ACTION_AT of leads/columns.ts). With the columns that
 -- it is made of, leads are counted in the index alone.

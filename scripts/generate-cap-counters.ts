@@ -1,116 +1,23 @@
 import { writeFileSync } from 'node:fs';
-import { CAPS, INTERVALS, METRICS, type Interval, type Metric } from '../src/buyers/caps';
+import { CAPS, INTERVALS, type Interval, type Metric } from '../src/buyers/caps';
+import {
+  allButHourly,
+  assignments,
+  canPay,
+  counterOfRow,
+  each,
+  hourlyLimits,
+  isSpaced,
+  lines,
+  PENDING,
+  room,
+  slotIsFree,
+  windowEnd,
+  WINDOWS,
+} from './cap-counter-terms';
 
 // Writes the SQL over the 20 counters of 5 metrics and 4 intervals. A test of tests/buyers/ fails
 // when a file is not what this script makes.
-
-/** How a statement has what a call adds: as its parameters, or as columns of rows `m`. */
-type Added = 'parameters' | 'columns';
-
-const number = (name: string, as: Added, type = 'int'): string =>
-  as === 'parameters' ? `{${name}}::${type}` : `m.${name}`;
-
-/** What calls under way may still use, and what a reservation adds to that. */
-const PENDING: Partial<Record<Metric, { column: string; held: string; type?: string }>> = {
-  connection: { column: 'pending_connections', held: 'held_connections' },
-  buyer_conversion: { column: 'pending_conversions', held: 'held_conversions' },
-  revenue: { column: 'pending_revenue', held: 'held_revenue', type: 'numeric' },
-  earned_revenue: { column: 'pending_revenue', held: 'held_revenue', type: 'numeric' },
-};
-const WINDOWS = ['hourly', 'daily', 'monthly'] as const;
-const NEXT = { hourly: 'next_hour', daily: 'next_day', monthly: 'next_month' } as const;
-
-/** How much a call adds to a counter; rows `m` are reservations, which count attempts alone. */
-function added(metric: Metric, as: Added): string | undefined {
-  if (as === 'columns') return metric === 'attempt' ? 'm.calls' : undefined;
-  return number(metric, as, metric.endsWith('revenue') ? 'numeric' : 'int');
-}
-
-function usedNow(metric: Metric, interval: Interval): string {
-  const counter = `l.${metric}_${interval}_used`;
-  return interval === 'total' ? counter : `used_now(${counter}, l.${interval}_resets_at, {now})`;
-}
-
-/** The parts in one line, or in one line each when they are too long for one. */
-function lines(start: string, parts: string[], end: string, separator = ', '): string {
-  const line = `${start}${parts.join(separator)}${end}`;
-  if (line.length + 2 <= 100) return line;
-  const indented = parts.map((part) => `\n    ${part}`).join(separator.trimEnd());
-  return `${start.trimEnd()}${indented}${end.startsWith(')') ? '\n  ' : ''}${end}`;
-}
-
-/** Undefined for a counter that nothing changes. */
-function counter(metric: Metric, interval: Interval, as: Added): string | undefined {
-  if (interval === 'total' && added(metric, as) === undefined) return undefined;
-  const sum = [usedNow(metric, interval), added(metric, as)].filter(Boolean).join(' + ');
-  return lines(`${metric}_${interval}_used = `, [sum], ',');
-}
-
-/** The same, where a row `x` says how much is added. A call in progress adds no attempt. */
-function counterOfRow(metric: Metric, interval: Interval): string {
-  const sum = [usedNow(metric, interval), ...(metric === 'attempt' ? [] : [`x.${metric}`])];
-  return lines(`${metric}_${interval}_used = `, [sum.join(' + ')], ',');
-}
-
-const windowEnd = (interval: (typeof WINDOWS)[number]): string =>
-  `${interval}_resets_at = CASE
-    WHEN l.${interval}_resets_at > {now} THEN l.${interval}_resets_at
-    ELSE ${NEXT[interval]}({now}, l.zone)
-  END`;
-
-/** The condition that a cap has room; `row` has the limit. */
-function room(metric: Metric, interval: Interval, row: 'l' | 'h', as: Added): string {
-  const pending = PENDING[metric];
-  const used = usedNow(metric, interval) + (pending ? ` + l.${pending.column}` : '');
-  const adding = [added(metric, as), pending && number(pending.held, as, pending.type)]
-    .filter(Boolean)
-    .join(' + ');
-  return lines('AND has_room(', [`${row}.${metric}_${interval}_limit`, used, adding], ')');
-}
-
-const each = (
-  intervals: readonly Interval[],
-  line: (m: Metric, i: Interval) => string | undefined,
-): string =>
-  intervals
-    .flatMap((interval) => METRICS.flatMap((metric) => line(metric, interval) ?? []))
-    .map((text) => `  ${text}`)
-    .join('\n');
-
-const hourlyLimits = (line: (column: string) => string, separator: string): string =>
-  METRICS.map((metric) => line(`${metric}_hourly_limit`)).join(separator);
-
-const assignments = (as: Added) => `${each(INTERVALS, (m, i) => counter(m, i, as))}
-  \${WINDOW_ENDS},
-  calls_count = l.calls_count + ${number('calls', as)},
-  last_call_at = CASE
-    WHEN ${number('calls', as)} > 0 THEN greatest(l.last_call_at, {now})
-    ELSE l.last_call_at
-  END,
-  pending_connections = l.pending_connections + ${number('held_connections', as)},
-  pending_conversions = l.pending_conversions + ${number('held_conversions', as)},
-  pending_revenue = l.pending_revenue + ${number('held_revenue', as, 'numeric')},
-  concurrency_cap_used =
-    greatest(0, l.concurrency_cap_used + ${number(as === 'columns' ? 'calls' : 'slots', as)}),
-  changed_by = pg_current_xact_id()`;
-
-const slotIsFree = (slots: string): string => `(
-    ${slots} <= 0
-    OR l.concurrency_cap_limit IS NULL
-    OR l.concurrency_cap_used + ${slots} <= l.concurrency_cap_limit
-  )`;
-
-const isSpaced = (as: Added): string => `(
-    ${number('spacing_seconds', as)} = 0
-    OR l.last_call_at IS NULL
-    OR l.last_call_at <= {now}::timestamptz - ${number('spacing_seconds', as)} * interval '1 second'
-  )`;
-
-const allButHourly = (as: Added): string =>
-  each(
-    INTERVALS.filter((interval) => interval !== 'hourly'),
-    (metric, interval) => room(metric, interval, 'l', as),
-  );
 
 const reserveForBuyer = `export const RESERVE_FOR_BUYER = statement(
   'buyers.reserve_for_buyer',
@@ -149,36 +56,25 @@ ${hourlyLimits((column) => `    '${column}', h.${column}`, ',\n')}
   { prepared: true },
 ).returning<Row<'buyers.reserve_for_group'> & { hourly_limits: HourlyLimits }>();`;
 
-const reserveForGroup = `export const RESERVE_FOR_GROUP = statement(
-  'buyers.reserve_for_group',
+const reserve = (
+  owner: 'group' | 'source',
+  column: string,
+) => `export const RESERVE_FOR_${owner.toUpperCase()} = statement(
+  'buyers.reserve_for_${owner}',
   sql\`
 UPDATE call_limits l
 SET
   \${COUNTERS}
 WHERE l.company_id = {company_id}
-  AND l.buyer_group_id = {owner_id}
-  AND \${ALL_BUT_HOURLY_HAVE_ROOM}
-${each(['hourly'], (metric, interval) => room(metric, interval, 'l', 'parameters'))}
+  AND l.${column} = {owner_id}
+  AND \${ALL_BUT_HOURLY_HAVE_ROOM}\${OWN_HOURLY_HAVE_ROOM}
 RETURNING l.*\`,
-  { prepared: true },
-);`;
-
-const record = (
-  owner: 'buyer' | 'group',
-  column: string,
-) => `export const RECORD_FOR_${owner.toUpperCase()} = statement(
-  'buyers.record_for_${owner}',
-  sql\`
-UPDATE call_limits l
-SET
-  \${COUNTERS}
-WHERE l.company_id = {company_id} AND l.${column} = {owner_id}
-RETURNING l.id\`,
   { prepared: true },
 );`;
 
 const capCounters = `import { sql, statement, type Row } from '../../db/sql';
 import type { LimitName } from '../caps';
+import { OF_OWNER } from './cap-limits';
 import { WINDOW_ENDS } from './cap-use';
 
 // Generated by \`npm run generate:caps\` (scripts/generate-cap-counters.ts).
@@ -194,13 +90,19 @@ const COUNTERS = sql\`
 ${assignments('parameters')}\`;
 
 /**
- * That a slot is free, that the last call was long enough ago, and that no cap is used up. Without
- * a spacing, a call that began later but was reserved earlier does not matter.
+ * That a slot is free, that the last call was long enough ago, that a prepaid buyer can pay, and
+ * that no cap is used up. Without a spacing, a call that began later but was reserved earlier does
+ * not matter.
  */
 const ALL_BUT_HOURLY_HAVE_ROOM = sql\`
   ${slotIsFree('{slots}::int')}
   AND ${isSpaced('parameters')}
+  AND ${canPay('parameters')}
 ${allButHourly('parameters')}\`;
+
+/** Of a group or a source, whose hourly limits are its own. */
+const OWN_HOURLY_HAVE_ROOM = sql\`
+${each(['hourly'], (metric, interval) => room(metric, interval, 'l', 'parameters'))}\`;
 
 /**
  * Hourly limits are read from the buyer's business hours as the statement finds them: unlike the
@@ -208,12 +110,70 @@ ${allButHourly('parameters')}\`;
  */
 ${reserveForBuyer}
 
-${reserveForGroup}
+${reserve('group', 'buyer_group_id')}
+
+${reserve('source', 'traffic_source_id')}
 
 /** Without conditions: what has happened is counted even when it exceeds a cap. */
-${record('buyer', 'buyer_id')}
+export const RECORD_FOR_OWNER = statement(
+  'buyers.record_for_owner',
+  sql\`
+UPDATE call_limits l
+SET
+  \${COUNTERS}
+WHERE l.company_id = {company_id} AND \${OF_OWNER}
+RETURNING l.id\`,
+  { prepared: true },
+);
+`;
 
-${record('group', 'buyer_group_id')}
+const sourceHold = `import { sql, statement } from '../../db/sql';
+
+// Generated by \`npm run generate:caps\` (scripts/generate-cap-counters.ts).
+
+/**
+ * Holds more dollars of the caps of a source for a call that has its part already: the other caps
+ * count the call, and need no more room.
+ */
+export const HOLD_MORE_OF_SOURCE = statement(
+  'buyers.hold_more_of_source',
+  sql\`
+WITH m AS MATERIALIZED (
+  SELECT s.call_limit_id, s.revenue AS held, {revenue}::numeric - s.revenue AS held_revenue
+  FROM call_limits own
+  JOIN call_slots s ON s.company_id = own.company_id AND s.call_limit_id = own.id
+  WHERE own.company_id = {company_id}
+    AND own.traffic_source_id = {traffic_source_id}
+    AND s.call_id = {call_id}::bigint
+),
+raised AS (
+  UPDATE call_limits l
+  SET
+    pending_revenue = l.pending_revenue + m.held_revenue,
+    changed_by = pg_current_xact_id()
+  FROM m
+  WHERE l.company_id = {company_id}
+    AND l.id = m.call_limit_id
+    AND m.held_revenue > 0
+${each(INTERVALS, (metric, interval) =>
+  PENDING[metric]?.column === 'pending_revenue'
+    ? room(metric, interval, 'l', 'columns')
+    : undefined,
+)}
+  RETURNING l.id
+),
+slots AS (
+  UPDATE call_slots s
+  SET revenue = {revenue}::numeric
+  FROM raised
+  WHERE s.company_id = {company_id}
+    AND s.call_id = {call_id}::bigint
+    AND s.call_limit_id = raised.id
+)
+SELECT m.held::float8 AS held, m.held_revenue <= 0 OR EXISTS (SELECT FROM raised) AS has_room
+FROM m\`,
+  { prepared: true },
+);
 `;
 
 /** A cap of row `r` as it was before a call; `u` is what the call and later ones have added. */
@@ -244,10 +204,11 @@ import { WINDOW_ENDS } from './cap-use';
 export const RESERVED_COUNTERS = sql\`
 ${assignments('columns')}\`;
 
-/** That there is room for all of it, and that the last call was long enough ago. */
+/** That there is room for all of it, that it can be paid, and that the last call was long ago. */
 export const HAVE_ROOM = sql\`
-  ${slotIsFree('m.calls')}
+  ${slotIsFree('m.slots')}
   AND ${isSpaced('columns')}
+  AND ${canPay('columns')}
 ${allButHourly('columns')}
 ${each(['hourly'], (metric, interval) => room(metric, interval, 'h', 'columns'))}\`;
 
@@ -262,7 +223,13 @@ ${hourlyLimits((column) => `  h.${column} AS open_${column}`, ',\n')}\`;
  */
 export const CAPS_BEFORE = sql\`
 ${CAPS.map(({ metric, interval }, n) => standing(metric, interval, n)).join(',\n')},
-  (${CAPS.length}, 'concurrency', r.concurrency_cap_used - u.calls, r.concurrency_cap_limit, NULL)\`;
+  (${CAPS.length}, 'concurrency', r.concurrency_cap_used - u.slots, r.concurrency_cap_limit, NULL),
+  (
+    ${CAPS.length + 1}, 'balance',
+    r.pending_revenue - u.held_revenue,
+    r.balance + r.credit_limit,
+    NULL
+  )\`;
 `;
 
 const capUse = `import { sql } from '../../db/sql';
@@ -284,15 +251,16 @@ ${each(INTERVALS, counterOfRow)}
   pending_connections = l.pending_connections - x.given_connections,
   pending_conversions = l.pending_conversions - x.given_conversions,
   pending_revenue = l.pending_revenue - x.given_revenue,
+  balance = l.balance - x.revenue,
   concurrency_cap_used = greatest(0, l.concurrency_cap_used - x.given_slots),
   changed_by = pg_current_xact_id()\`;
 `;
 
-/** The files by path. */
 export const FILES = {
   'src/buyers/queries/cap-counters.ts': capCounters,
   'src/buyers/queries/cap-reservations.ts': capReservations,
   'src/buyers/queries/cap-use.ts': capUse,
+  'src/buyers/queries/source-hold.ts': sourceHold,
 } as const;
 
 if (require.main === module)

@@ -1,7 +1,10 @@
 import type { Deps } from './deps';
 import type { Handlers } from './http/handlers';
+import { accountEntries } from './accounts/account-entries';
+import { statements } from './accounts/statements';
 import { accessControlLists } from './people/access-control-lists';
 import { accessTokens } from './people/access-tokens';
+import { alertRules } from './alerts/alert-rules';
 import { agentMessages } from './agents/agent-messages';
 import { agentStatuses } from './agents/agent-statuses';
 import { agentStatusTimestamps } from './agents/agent-status-timestamps';
@@ -38,9 +41,10 @@ import { routing } from './routing/routing';
 import { schedules } from './schedules/schedules';
 import { telephony } from './telephony/telephony';
 import { textMessages } from './outreach/text-messages';
+import { trafficSourceTokens } from './offers/traffic-source-tokens';
 import { trafficSources } from './offers/traffic-sources';
 import { users } from './people/users';
-import { valueLists } from './value-lists/value-lists';
+import { valueLists, zipLists } from './value-lists/value-lists';
 import { webhookLogs } from './webhooks/webhook-logs';
 import { webhookManualFires } from './webhooks/manual-fires';
 
@@ -61,6 +65,7 @@ export const createHandlers = (deps: Deps): Handlers =>
     callReports(deps),
     dispositions(deps),
     inboundWebhooks(deps),
+    alertRules(deps),
     outgoingWebhooks(deps),
     webhookLogs(deps),
     webhookManualFires(deps),
@@ -69,7 +74,11 @@ export const createHandlers = (deps: Deps): Handlers =>
     schedules(deps),
     scheduleActions(deps),
     trafficSources(deps),
+    trafficSourceTokens(deps),
+    accountEntries(deps),
+    statements(deps),
     valueLists(deps),
+    zipLists(deps),
     phoneNumbers(deps),
     callCenters(deps),
     agentStatuses(deps),

@@ -1,3 +1,4 @@
+import { watchRules } from '../alerts/watch';
 import { lookUpCosts } from '../calls/look-up-costs';
 import { stopLegs } from '../calls/stop-legs';
 import type { Deps } from '../deps';
@@ -27,6 +28,18 @@ export const startTriggers = (deps: Deps): Running =>
     every_ms: 1_000,
     pause_ms: 5_000,
     failure: 'schedules could not be started by their triggers; this will be tried again',
+  });
+
+/** Looks at alert rules. */
+export const startAlerts = (deps: Deps): Running =>
+  repeat(deps.log, {
+    work: async () => {
+      await watchRules(deps);
+      return false;
+    },
+    every_ms: 15_000,
+    pause_ms: 30_000,
+    failure: 'alert rules could not be looked at; this will be tried again',
   });
 
 /** Asks carriers what calls have cost. */

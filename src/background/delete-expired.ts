@@ -5,6 +5,7 @@ import { deleteExpiredAnswers } from '../http/idempotency';
 import { foldNextActions } from '../leads/fold-next-actions';
 import { deleteExpiredPings } from '../ping-post/delete-expired-pings';
 import { deleteOldRecords } from '../retention/delete-old';
+import { deleteExpiredBids } from '../routing/delete-expired-bids';
 import { deleteOldWebhookLogs } from '../webhooks/delete-old-logs';
 import { deleteOrphanedUploads } from './delete-orphaned-uploads';
 
@@ -30,6 +31,7 @@ function deleteExpired(deps: Deps): void {
       return [
         deleteExpiredAnswers(sql),
         deleteExpiredPings(sql),
+        deleteExpiredBids(sql),
         deleteExpiredRateLimits(sql),
         deleteUnusedCounts(sql),
         foldNextActions(sql),

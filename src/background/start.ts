@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Deps } from '../deps';
 import type { Running } from '../jobs/loop';
 import { startWorkers } from '../jobs/workers';
-import { startCallCosts, startLegs, startTriggers } from './batch-loops';
+import { startAlerts, startCallCosts, startLegs, startTriggers } from './batch-loops';
 import { startHousekeeping } from './housekeeping-loop';
 import { startOutreach } from './outreach-loop';
 import { createRunners } from './runners';
@@ -53,6 +53,7 @@ async function startJobsOf(deps: Deps): Promise<Running> {
     startTriggers(deps),
     startLegs(deps),
     startCallCosts(deps),
+    startAlerts(deps),
     startWebhooks(deps),
   ];
   return { stop: async () => void (await Promise.all(all.map((each) => each.stop()))) };

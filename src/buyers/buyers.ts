@@ -1,3 +1,4 @@
+import { setTerms } from '../accounts/set-terms';
 import { defaultsOf, type Schemas } from '../contract';
 import { grantToTeams } from '../db/access-scope';
 import { detachBuyer, suppressionsOf } from '../db/attachments';
@@ -13,6 +14,7 @@ import { directly } from '../http/write-directly';
 import { changeTeams, teamChanges } from '../people/change-teams';
 import { leaveTeams } from '../people/leave-teams';
 import { pauseColumns } from '../people/paused-by';
+import { areBidSettings, requireBidSettings, resetBidSecret } from './bid-settings';
 import { filters, orders, projection } from './buyers-columns';
 import { boundHours, limitsIn } from './cap-limits';
 import { changeCaps, changedOwner, newOwner, openCaps, type OwnerKind } from './cap-owners';
@@ -20,6 +22,7 @@ import { copyOf } from './copy-buyer';
 import {
   areOwnFields,
   columnsOf,
+  EMPTY_LISTS,
   referencesOf,
   withHiddenLimits,
   writeParts,
@@ -41,12 +44,7 @@ export const buyers = (deps: Deps) => {
   return {
     listBuyers: ({ query, db }) => list(query, { db, now: clock(), projection, orders, filters }),
 
-    newBuyer: (call) =>
-      records.unsaved(call, {
-        ...columnsOf(DEFAULTS),
-        record_token_filter_data: [],
-        record_token_additional_data: [],
-      }),
+    newBuyer: (call) => records.unsaved(call, { ...columnsOf(DEFAULTS), ...EMPTY_LISTS }),
 
     showBuyer: records.show,
 
@@ -58,25 +56,27 @@ export const buyers = (deps: Deps) => {
       ),
 
     createBuyer: directly<'createBuyer'>(
-      (call) =>
-        records.create(call, (tx, fields: CreateFields, now) =>
-          createBuyer(tx, { fields, now, ...deps, caller: call.caller }),
-        ),
+      (call) => {
+        const made: MadeSecret = {};
+        const context = { ...deps, made, caller: call.caller };
+        const create = (tx: Db, fields: CreateFields, now: Date) =>
+          createBuyer(tx, { fields, now, ...context });
+        return records.create(call, create, () => made);
+      },
       (call, entry) => records.createDirectly(call, entry, newOwner(KIND, call, clock())),
     ),
 
     updateBuyer: directly<'updateBuyer'>(
-      (call) =>
-        records.updateAfter(
+      (call) => {
+        const made: MadeSecret = {};
+        return records.updateAfter(
           { ...call, body: withDefaults<UpdateFields>(call.body, DEFAULTS) },
-          async (tx, fields: UpdateFields) => ({
-            references: await referencesOf(tx, fields),
-            lists: await suppressionsOf(tx, fields),
-            teams: await teamChanges(tx, 'buyer', { fields, caller: call.caller }),
-          }),
-          (tx, id, { fields, now, ahead }) =>
-            updateBuyer(tx, id, { fields, ahead, now, ...deps, caller: call.caller }),
-        ),
+          (tx, fields: UpdateFields) => lockAhead(tx, fields, call.caller),
+          (tx, id, change) =>
+            updateBuyer(tx, id, { ...change, made, ...deps, caller: call.caller }),
+          () => made,
+        );
+      },
       (call, entry) => records.updateDirectly(call, entry, changedOwner(KIND, call)),
     ),
 
@@ -93,8 +93,14 @@ const KIND: OwnerKind<BuyerFields> = {
   limitsOf: limitsIn,
 };
 
-interface Context extends Pick<Deps, 'queue' | 'authenticator'> {
+/** The secret of bid questions, if the request made one. */
+interface MadeSecret {
+  bid_secret?: string;
+}
+
+interface Context extends Pick<Deps, 'queue' | 'authenticator' | 'config' | 'pepper'> {
   caller: Call<'createBuyer'>['caller'];
+  made: MadeSecret;
   now: Date;
 }
 
@@ -103,9 +109,10 @@ async function createBuyer(
   { fields: sent, ...context }: Context & { fields: CreateFields },
 ): Promise<bigint> {
   const { caller, now } = context;
-  const { copy_another_buyer, copy_buyer_id, ...body } = sent;
+  const { copy_another_buyer, copy_buyer_id, reset_bid_secret, ...body } = sent;
   const copied = await copyOf(tx, { copy_another_buyer, copy_buyer_id }, now);
   const fields: BuyerFields = { ...DEFAULTS, ...copied, ...body };
+  requireBidSettings(fields, undefined, context.config.webhook_allow_networks);
   const teams = await teamChanges(tx, 'buyer', { fields: body, caller });
   const lists = await suppressionsOf(tx, fields);
   const row = {
@@ -119,9 +126,11 @@ async function createBuyer(
     select: { id: true },
   });
   await openCaps(tx, KIND, { id, fields, caller });
+  await setTerms(tx, id, fields);
   await writeParts(tx, id, { fields, lists, now });
   await grantToTeams(tx, 'buyer', id);
   await changeTeams(tx, { kind: 'buyer', id }, teams, context);
+  if (reset_bid_secret) context.made.bid_secret = await resetBidSecret(tx, id, context);
   return id;
 }
 
@@ -132,6 +141,16 @@ interface Ahead {
   teams: Awaited<ReturnType<typeof teamChanges>>;
 }
 
+const lockAhead = async (
+  tx: Db,
+  fields: UpdateFields,
+  caller: Context['caller'],
+): Promise<Ahead> => ({
+  references: await referencesOf(tx, fields),
+  lists: await suppressionsOf(tx, fields),
+  teams: await teamChanges(tx, 'buyer', { fields, caller }),
+});
+
 async function updateBuyer(
   tx: Db,
   id: bigint,
@@ -140,6 +159,14 @@ async function updateBuyer(
   const { caller, now } = context;
   const where = { company_id_id: { company_id: tx.company_id, id } };
   const { paused, time_zone } = fields;
+  if (areBidSettings(fields)) {
+    const { buyer_type, bid_request } = await tx.prisma.buyer.findUniqueOrThrow({
+      where,
+      select: { buyer_type: true, bid_request: true },
+    });
+    const known = { buyer_type, has_request: bid_request !== null };
+    requireBidSettings(fields, known, context.config.webhook_allow_networks);
+  }
   // Read only when one of the two is sent, which is rare.
   const before =
     paused === undefined && time_zone === undefined
@@ -165,12 +192,14 @@ async function updateBuyer(
     caller,
     now,
   });
+  await setTerms(tx, id, fields);
   const { business_hours_schedule: sent } = fields;
   const hours = sent === undefined ? undefined : await withHiddenLimits(tx, id, sent ?? []);
   if (hours) await boundHours(tx, id, { hours, may_raise });
   const parts = { ...fields, ...(hours && { business_hours_schedule: hours }) };
   await writeParts(tx, id, { fields: parts, lists: ahead.lists, now });
   await changeTeams(tx, { kind: 'buyer', id }, ahead.teams, context);
+  if (fields.reset_bid_secret) context.made.bid_secret = await resetBidSecret(tx, id, context);
 }
 
 async function deleteBuyer(tx: Db, id: bigint, now: Date): Promise<void> {

@@ -78,6 +78,7 @@ function maxedOutBy(hourly: string): string {
   return `CASE
     ${cases.join('\n    ')}
     WHEN l.concurrency_cap_used >= l.concurrency_cap_limit THEN 'concurrency'
+    WHEN l.pending_revenue >= l.balance + l.credit_limit THEN 'balance'
   END`;
 }
 
@@ -95,8 +96,8 @@ export function usedSql(used: UsedName): string {
   return usedNow(metric, interval);
 }
 
-/** The row of call_limits of the buyer or group `t`. */
-export const limitsJoin = (owner: 'buyer_id' | 'buyer_group_id'): string =>
+/** The row of call_limits of the buyer, group or traffic source `t`. */
+export const limitsJoin = (owner: 'buyer_id' | 'buyer_group_id' | 'traffic_source_id'): string =>
   `LEFT JOIN call_limits l ON l.company_id = t.company_id AND l.${owner} = t.id`;
 
 /** The first entry of the business hours of the buyer `t` that is open now. */

@@ -1,7 +1,7 @@
 import type { Schemas } from '../contract';
 import type { Db } from '../db/tenant';
 import { fault, HttpProblem, type FieldFaults } from '../errors';
-import { CAPS, type CapOwner, type LimitName } from './caps';
+import { CAPS, NO_OWNER, type CapOwner, type LimitName } from './caps';
 import { raisedLimits } from './hourly-limits';
 import {
   CHANGE_LIMITS,
@@ -10,6 +10,7 @@ import {
   KEEP_NETWORK_HOURS,
   LOWER_LIMITS,
   OPEN_LIMITS,
+  OPEN_LIMITS_OF_SOURCE,
   READ_NETWORK_HOURS,
   RESET_TOTALS,
 } from './queries/cap-limits';
@@ -73,8 +74,29 @@ export async function changeLimits(
   if (zone !== undefined) await db.sql(CHANGE_ZONE, { ...of_owner, zone, now });
 }
 
-/** An owner is either a buyer or a group. */
-const NO_OWNER = { buyer_id: null, buyer_group_id: null };
+/**
+ * The caps of a traffic source whose limits are set: created with the first ones, so that the
+ * calls of a source without limits never wait for a row. What it used before does not count.
+ */
+export async function setSourceLimits(
+  db: Pick<Db, 'sql'>,
+  traffic_source_id: bigint,
+  { zone, is_moved, ...changes }: SourceLimitChanges,
+): Promise<void> {
+  const { limits, now } = changes;
+  if (Object.values(limits).some((limit) => limit !== null))
+    await db.sql(OPEN_LIMITS_OF_SOURCE, { traffic_source_id, zone, now });
+  const moved = is_moved ? { zone } : {};
+  await changeLimits(db, { traffic_source_id }, { ...changes, ...moved, may_raise: true });
+}
+
+interface SourceLimitChanges extends Omit<LimitChanges, 'may_raise'> {
+  /** Its IANA zone. */
+  zone: string;
+  /** Whether it had another one before. */
+  is_moved: boolean;
+}
+
 type Owner = Record<keyof typeof NO_OWNER, bigint | number | null>;
 
 /** The caps of an owner as a part of a statement that writes the owner too (db/write.ts). */

@@ -45,8 +45,13 @@ export interface CapStanding {
   resets_at: string | null;
 }
 
-/** The same with its owner, a buyer or a group. */
-export type OwnedCap = CapStanding & { buyer_id: number | null; buyer_group_id: number | null };
+/** The same with its owner, a buyer, a group or a traffic source. */
+export type OwnedCap = CapStanding & {
+  buyer_id: number | null;
+  buyer_group_id: number | null;
+  /** Absent in decisions that were stored before traffic sources had caps. */
+  traffic_source_id?: number | null;
+};
 
 /** What a call in progress may still use. */
 export interface Held {
@@ -66,5 +71,11 @@ export const RESETS = {
   hourly: 'hourly_resets_at',
 } as const satisfies Record<Exclude<Interval, 'total'>, string>;
 
-/** The buyer or group that a row of call_limits belongs to. */
-export type CapOwner = { buyer_id: bigint | number } | { buyer_group_id: bigint | number };
+/** The buyer, group or traffic source that a row of call_limits belongs to. */
+export type CapOwner =
+  | { buyer_id: bigint | number }
+  | { buyer_group_id: bigint | number }
+  | { traffic_source_id: bigint | number };
+
+/** The columns of an owner, to be overridden by the one that it has. */
+export const NO_OWNER = { buyer_id: null, buyer_group_id: null, traffic_source_id: null };

@@ -3,6 +3,7 @@ import type { Db } from '../db/tenant';
 import {
   CAPS,
   METRICS,
+  NO_OWNER,
   RESETS,
   type CapOwner,
   type CapStanding,
@@ -12,11 +13,12 @@ import {
   type Usage,
 } from './caps';
 import {
-  RECORD_FOR_BUYER,
-  RECORD_FOR_GROUP,
+  RECORD_FOR_OWNER,
   RESERVE_FOR_BUYER,
   RESERVE_FOR_GROUP,
+  RESERVE_FOR_SOURCE,
 } from './queries/cap-counters';
+import { HOLD_MORE_OF_SOURCE } from './queries/source-hold';
 
 type Connection = Pick<Db, 'sql'>;
 
@@ -55,8 +57,23 @@ export async function reserveUsage(db: Connection, move: Move): Promise<Reserved
     const [row] = await db.sql(RESERVE_FOR_BUYER, { ...params, owner_id: move.owner.buyer_id });
     return row && reserved(row, row.hourly_limits, move);
   }
-  const [row] = await db.sql(RESERVE_FOR_GROUP, { ...params, owner_id: move.owner.buyer_group_id });
+  const [row] =
+    'buyer_group_id' in move.owner
+      ? await db.sql(RESERVE_FOR_GROUP, { ...params, owner_id: move.owner.buyer_group_id })
+      : await db.sql(RESERVE_FOR_SOURCE, { ...params, owner_id: move.owner.traffic_source_id });
   return row && reserved(row, row, move);
+}
+
+/**
+ * Holds up to `revenue` dollars of the caps of a source for a call that holds less: undefined, or
+ * the dollars that it holds where a cap has no room for more.
+ */
+export async function holdMoreOfSource(
+  db: Connection,
+  { id, ...call }: { id: number; call_id: number; revenue: number; now: Date },
+): Promise<number | undefined> {
+  const [row] = await db.sql(HOLD_MORE_OF_SOURCE, { traffic_source_id: id, ...call });
+  return row && !row.has_room ? row.held : undefined;
 }
 
 /**
@@ -64,12 +81,8 @@ export async function reserveUsage(db: Connection, move: Move): Promise<Reserved
  * when it exceeds a cap. Returns false when there is no such owner.
  */
 export async function recordUsage(db: Connection, move: Move): Promise<boolean> {
-  const params = paramsOf(move);
-  const rows =
-    'buyer_id' in move.owner
-      ? await db.sql(RECORD_FOR_BUYER, { ...params, owner_id: move.owner.buyer_id })
-      : await db.sql(RECORD_FOR_GROUP, { ...params, owner_id: move.owner.buyer_group_id });
-  return rows.length > 0;
+  const of_owner = { ...NO_OWNER, ...move.owner };
+  return (await db.sql(RECORD_FOR_OWNER, { ...paramsOf(move), ...of_owner })).length > 0;
 }
 
 function paramsOf({ usage, concurrency = 0, hold = NOTHING_HELD, calls = 0, now }: Move) {
@@ -96,6 +109,13 @@ function reserved(row: LimitsRow, hourly: Limits, move: Move): Reserved {
       cap: 'concurrency',
       used: row.concurrency_cap_used - concurrency,
       limit: row.concurrency_cap_limit,
+      resets_at: null,
+    });
+  if (row.balance !== null)
+    caps.push({
+      cap: 'balance',
+      used: Number(row.pending_revenue) - (move.hold?.revenue ?? 0),
+      limit: Number(row.balance) + Number(row.credit_limit),
       resets_at: null,
     });
   return { call_limit_id: row.id, caps };

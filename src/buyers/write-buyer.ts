@@ -4,7 +4,8 @@ import { resolveReferences } from '../db/records';
 import type { Db } from '../db/tenant';
 import { openMinutes } from '../time/opening-hours';
 import { splitPairs } from '../tokens/filters';
-import { requireValueLists } from '../value-lists/require-lists';
+import { requireValueLists, requireZipList } from '../value-lists/require-lists';
+import { areBidSettings, bidColumns } from './bid-settings';
 import { isLimit } from './cap-limits';
 import { METRICS } from './caps';
 import {
@@ -30,7 +31,6 @@ const OWN_COLUMNS = [
   'paused',
   'record_calls',
   'press_one_to_accept',
-  'ping_timeout_seconds',
   'route_by_type',
   'tier',
   'weight',
@@ -40,6 +40,14 @@ const OWN_COLUMNS = [
   'display_caller_id_type',
 ] as const satisfies readonly (keyof BuyerFields)[];
 
+/** Columns of a new buyer that are lists. */
+export const EMPTY_LISTS = {
+  record_token_filter_data: [],
+  record_token_additional_data: [],
+  states: [],
+  area_codes: [],
+};
+
 /** The columns of the buyer's own row among the fields. */
 export function columnsOf(fields: BuyerFields) {
   const own = Object.fromEntries(
@@ -48,6 +56,9 @@ export function columnsOf(fields: BuyerFields) {
   const { record_token_filter_list: filters, record_token_additional_list: additional } = fields;
   return {
     ...own,
+    ...bidColumns(fields),
+    ...places('states', fields.states),
+    ...places('area_codes', fields.area_codes),
     ...(filters !== undefined && { record_token_filter_data: filters ?? [] }),
     ...(additional !== undefined && {
       record_token_additional_data: splitPairs(additional ?? ''),
@@ -55,22 +66,34 @@ export function columnsOf(fields: BuyerFields) {
   };
 }
 
-const OWN_FIELDS = new Set<string>([...OWN_COLUMNS, 'record_token_additional_list']);
+/** Places that calls must come from, each once. */
+const places = (column: string, sent: readonly string[] | null | undefined) =>
+  sent === undefined ? {} : { [column]: [...new Set(sent)] };
+
+const OWN_FIELDS = new Set<string>([
+  ...OWN_COLUMNS,
+  'states',
+  'area_codes',
+  'ping_timeout_seconds',
+  'record_token_additional_list',
+]);
 
 /** Whether fields are all columns of the buyer's row, or limits of its caps. */
 export const areOwnFields = (fields: object): boolean =>
+  !areBidSettings(fields) &&
   Object.keys(fields).every((name) => OWN_FIELDS.has(name) || isLimit(name));
 
 const REFERENCES = {
   buyer_fleet_id: 'buyer_fleets',
   display_service_number_id: 'numbers',
+  zip_list_id: 'value_lists',
 } as const;
 
-/** The ids of the fleet and the number that a buyer refers to, locked. */
+/** The ids of the fleet, the number and the ZIP list that a buyer refers to, locked. */
 export async function referencesOf(
   db: Db,
   fields: BuyerFields,
-): Promise<{ buyer_fleet_id?: bigint | null; display_service_number_id?: bigint | null }> {
+): Promise<{ [Field in keyof typeof REFERENCES]?: bigint | null }> {
   const found: Record<string, bigint | null> = {};
   for (const [field, table] of Object.entries(REFERENCES)) {
     const reference = fields[field as keyof typeof REFERENCES];
@@ -78,6 +101,7 @@ export async function referencesOf(
     else if (reference !== undefined)
       found[field] = (await resolveReferences(db, table, [reference], { field }))[0]!;
   }
+  if (found.zip_list_id) await requireZipList(db, found.zip_list_id, 'zip_list_id');
   return found;
 }
 

@@ -1,6 +1,7 @@
 import { batchers } from '../db/batcher';
 import { unknownReferences } from '../db/records';
 import type { Db } from '../db/tenant';
+import { withAnswers } from '../routing/bidding';
 import { loadRouting } from '../routing/load-routing';
 import {
   checkedTransaction,
@@ -117,8 +118,9 @@ async function beginAlone(
   const { carrier, call_sid } = incoming;
   const known = call_sid === null ? undefined : await findCall(db, carrier, call_sid);
   if (known) return begunBefore(db, known);
-  const found = await loadRouting(db, { ...askedOf(incoming), now });
-  if (!found) return beginForOwnOffer(db, incoming, now);
+  const read = await loadRouting(db, { ...askedOf(incoming), now });
+  if (!read) return beginForOwnOffer(db, incoming, now);
+  const found = withAnswers(read, incoming.vetoes?.bids);
   const call = newCallOf(incoming, found, now);
   const asked = await factsOfNewCall(db, { incoming, call, found }, now);
   const begun = await checkedTransaction<{ known: CallRow } | { routed: Routed }>(

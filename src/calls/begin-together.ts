@@ -1,11 +1,14 @@
 import type { Held } from '../buyers/caps';
 import type { Statements } from '../db/tenant';
+import { bidsRequired, withAnswers } from '../routing/bidding';
 import { decide, type FirstChoice, type Judged } from '../routing/engine/decide';
 import type { RouteFacts } from '../routing/engine/route';
+import type { SourceCaps } from '../routing/engine/source';
 import { loadRoutings, type RoutingContext } from '../routing/load-routing';
 import { measureDecision } from '../routing/measure-decision';
 import { preDialCheckOf, type PreDialCheckRequired } from '../routing/pre-dial-webhooks';
 import { pendingOf } from '../routing/reserve-buyers';
+import { takenOfSource } from '../routing/reserve-source';
 import { splitBatches } from '../telemetry/metrics';
 import { outcomeOf } from './outcome';
 import {
@@ -64,6 +67,9 @@ interface Use extends Held {
   limit_id: number;
   buyer_id: number | null;
   buyer_group_id: number | null;
+  traffic_source_id: number | null;
+  /** Slots of concurrency: none of its source for a call that no buyer gets. */
+  slots: 0 | 1;
   /** The least seconds since the last call. */
   spacing: number;
 }
@@ -80,15 +86,18 @@ interface DecidedCall extends BeginningCall {
 /** The next call of a batch; what those before it take is added to. */
 async function decideOne(
   db: Statements,
-  { incoming, found, moves }: { incoming: IncomingCall; found: RoutingContext; moves: Moves },
+  { incoming, found: read, moves }: { incoming: IncomingCall; found: RoutingContext; moves: Moves },
   now: Date,
 ): Promise<Omit<DecidedCall, 'place'> | PreDialCheckRequired | 'apart'> {
-  if (found.reservation || found.is_known) return 'apart';
+  if (read.reservation || read.is_known) return 'apart';
+  const { vetoes } = incoming;
+  const found = withAnswers(read, vetoes?.bids);
   const call = newCallOf(incoming, found, now);
   const asked = await factsOfNewCall(db, { incoming, call, found }, now);
+  const bids_required = vetoes && bidsRequired(found, asked, { call });
+  if (bids_required) return bids_required;
   const judged = decide(found.candidates, asked, found.lined_up);
   const members = judged.first?.members ?? [];
-  const { vetoes } = incoming;
   const { tokens } = asked;
   const check = vetoes && preDialCheckOf(members, found.webhooks, { call, tokens, vetoes });
   if (check) return check;
@@ -97,35 +106,55 @@ async function decideOne(
   if (!uses.every((use) => goesWith(moves.get(use.limit_id), use))) return 'apart';
   for (const use of uses) moves.set(use.limit_id, use);
   const routing = { ...found, asked, events: startedOf(call) };
-  const slots = uses.map(({ limit_id, connections, conversions, revenue }) => ({
-    ...{ connections, conversions, revenue },
-    call_limit_id: String(limit_id),
-  }));
+  const slots = uses
+    .filter((use) => use.slots > 0)
+    .map(({ limit_id, connections, conversions, revenue }) => ({
+      ...{ connections, conversions, revenue },
+      call_limit_id: String(limit_id),
+    }));
   const chosen = { judged, members, slots, caps: [] };
   return { call, found, uses, round: outcomeOf({ ...call, round: 0 }, routing, chosen) };
 }
 
-/** The rows of caps that a choice takes: that of the group, then those of the buyers by id. */
-function usesOf(
+/** The rows of caps that a call takes: of the group, of the buyers by id, of its source. */
+const usesOf = (
   { first }: Pick<Judged, 'first'>,
+  found: RoutingContext,
+  asked: RouteFacts,
+): Use[] => [
+  ...(first ? usesOfChoice(first, found, asked) : []),
+  ...(asked.source_caps && !asked.refused ? [useOfSource(asked.source_caps, first)] : []),
+];
+
+function useOfSource(
+  { limit_id, traffic_source_id, revenue }: SourceCaps,
+  first: FirstChoice | undefined,
+): Use {
+  const of_source = { buyer_id: null, buyer_group_id: null, traffic_source_id, spacing: 0 };
+  return { ...of_source, limit_id, ...takenOfSource(first !== undefined, revenue) };
+}
+
+function usesOfChoice(
+  first: FirstChoice,
   { caps }: RoutingContext,
   { spacing_seconds: spacing = 0 }: RouteFacts,
 ): Use[] {
-  if (!first) return [];
   const { members } = first;
   const group = groupOf(first);
   const of_buyers = members
     .toSorted((a, b) => a.buyer.id - b.buyer.id)
     .map((member): Use => {
       const { id } = member.buyer;
-      const owner = { buyer_id: id, buyer_group_id: null, spacing };
+      const owner = { ...OF_CHOICE, buyer_id: id, buyer_group_id: null, spacing };
       return { ...pendingOf([member]), ...owner, limit_id: caps.caps_of_buyers.get(id)! };
     });
   if (!group) return of_buyers;
-  const owner = { buyer_id: null, buyer_group_id: group.id, spacing: 0 };
+  const owner = { ...OF_CHOICE, buyer_id: null, buyer_group_id: group.id, spacing: 0 };
   const limit_id = caps.caps_of_groups.get(group.id)!;
   return [{ ...pendingOf(members), ...owner, limit_id }, ...of_buyers];
 }
+
+const OF_CHOICE = { traffic_source_id: null, slots: 1 } as const;
 
 const groupOf = ({ group, members }: FirstChoice) => group ?? members[0]!.group;
 
@@ -137,6 +166,7 @@ const goesWith = (before: Use | undefined, use: Use): boolean =>
   !before ||
   (use.spacing === 0 &&
     before.spacing === 0 &&
+    before.slots === use.slots &&
     before.connections === use.connections &&
     before.conversions === use.conversions &&
     before.revenue === use.revenue);
@@ -194,7 +224,7 @@ const paramsOf = (decided: readonly DecidedCall[], now: Date) => ({
 
 /** What all calls take of each row of caps, as columns. */
 function movesOf(decided: readonly DecidedCall[]) {
-  const sums = new Map<number, Use & { calls: number }>();
+  const sums = new Map<number, Sum & { limit_id: number; spacing: number }>();
   for (const use of decided.flatMap(({ uses }) => uses)) {
     const sum = sums.get(use.limit_id);
     if (sum) add(sum, use);
@@ -207,12 +237,17 @@ function movesOf(decided: readonly DecidedCall[]) {
     moved_connections: moves.map(({ connections }) => connections),
     moved_conversions: moves.map(({ conversions }) => conversions),
     moved_revenue: moves.map(({ revenue }) => revenue),
+    moved_slots: moves.map(({ slots }) => slots),
     spacings: moves.map(({ spacing }) => spacing),
   };
 }
 
-function add(sum: Held & { calls: number }, { connections, conversions, revenue }: Held): void {
+/** What several calls take of a row of caps. */
+type Sum = Held & { calls: number; slots: number };
+
+function add(sum: Sum, { slots, connections, conversions, revenue }: Use): void {
   sum.calls++;
+  sum.slots += slots;
   sum.connections += connections;
   sum.conversions += conversions;
   sum.revenue += revenue;
@@ -220,11 +255,12 @@ function add(sum: Held & { calls: number }, { connections, conversions, revenue 
 
 /** What each call takes, and with it what the calls after it take of the same rows. */
 function usesAfter(decided: readonly DecidedCall[]) {
-  const after = new Map<number, Held & { calls: number }>();
+  const after = new Map<number, Sum>();
   return decided.toReversed().flatMap(({ uses }, reversed) =>
     uses.map((use, n) => {
       const sum = after.get(use.limit_id) ?? {
         calls: 0,
+        slots: 0,
         connections: 0,
         conversions: 0,
         revenue: 0,
@@ -236,6 +272,7 @@ function usesAfter(decided: readonly DecidedCall[]) {
         place: decided.length - 1 - reversed,
         n,
         calls: sum.calls,
+        slots: sum.slots,
         held_connections: sum.connections,
         held_conversions: sum.conversions,
         held_revenue: sum.revenue,

@@ -83,7 +83,12 @@ async function visibleParts(db: Db, decisions: readonly Decision[]): Promise<Dec
   const visible = await visibleBuyers(db, [...new Set(ids)]);
   return decisions.map((decision) => ({
     ...decision,
+    message: isOfSource(decision) ? SOURCE_CAP : decision.message,
     buyer_ids: decision.buyer_ids.filter((id) => visible.has(id)),
+    // What remains of a bid tells what traffic sources are paid.
+    bids: decision.bids
+      .filter(({ buyer_id }) => visible.has(buyer_id))
+      .map((bid) => ({ ...bid, net_bid: null })),
     candidates: decision.candidates
       .filter(({ buyer_id }) => visible.has(buyer_id))
       .map(withoutEarnings),
@@ -96,7 +101,14 @@ async function visibleParts(db: Db, decisions: readonly Decision[]): Promise<Dec
 /** What a buyer earns tells what traffic sources are paid. */
 const isOfEarnings = (cap: unknown): boolean => String(cap).startsWith('earned_revenue');
 
+const SOURCE_CAP = 'a cap of the traffic source is used up';
+
+/** Whether a reason is a cap of a traffic source: buyers' users must not read how full it is. */
+const isOfSource = ({ reason }: { reason: string | null }): boolean =>
+  reason === 'traffic_source_cap_reached' || reason === 'traffic_source_concurrency_full';
+
 function withoutEarnings(candidate: DecidedBuyer): DecidedBuyer {
+  if (isOfSource(candidate)) return { ...candidate, message: SOURCE_CAP, details: null };
   if (!isOfEarnings(candidate.details?.cap)) return candidate;
   return { ...candidate, message: 'a cap of the buyer or its group is used up', details: null };
 }

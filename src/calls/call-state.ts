@@ -4,7 +4,7 @@ import type { Row } from '../db/sql';
 import type { Db } from '../db/tenant';
 import type { PayingConversion } from '../routing/caller-facts';
 import { cents, type PayoutTerms } from '../routing/engine/payout';
-import type { ConvertibleCall } from './decide-dollars';
+import type { BidOfAttempt, ConvertibleCall } from './decide-dollars';
 import { READ_CALL_STATES } from './queries/call-state';
 import type { CallJson } from './queries/calls';
 import type { AttemptRow, CallRow } from './read-call';
@@ -16,6 +16,8 @@ export interface AttemptState extends AttemptRow {
   token_pairs: string[] | null;
   /** Those of the time frame in which it was dialed. Null where they do not matter. */
   conversions: PayingConversion[] | null;
+  /** What it has bid for the call, which counts in place of its conversions. */
+  bid: BidOfAttempt | null;
 }
 
 /** All that decides what an event does to a call, as it was at one moment. */
@@ -36,6 +38,7 @@ interface DollarsOfCall {
   buyer_repeat_caller: boolean;
   traffic_source_repeat_caller: boolean;
   payouts: PayoutTerms[];
+  source_payouts: PayoutTerms[];
   /** What buyers pay for it. */
   paid: { buyer_id: number; revenue: number }[];
   is_returned: boolean;

@@ -17,12 +17,14 @@ export interface AmountChange {
   /** The buyer whose conversion it belongs to, if there is one. */
   buyer_id: number | null;
   amount: number;
+  /** Why, for the ledger. */
+  note?: string | null | undefined;
   now: Date;
 }
 
 /** Adds to the revenue of a call, of its lead, and of the conversion of its buyer. */
 export async function addRevenue(db: Sql, change: AmountChange): Promise<void> {
-  await db.sql(ADD_REVENUE, change);
+  await db.sql(ADD_REVENUE, { ...change, note: change.note ?? null });
 }
 
 /**
@@ -33,7 +35,7 @@ export async function addPayout(
   db: Sql,
   change: AmountChange & { converts: boolean },
 ): Promise<void> {
-  await db.sql(ADD_PAYOUT, change);
+  await db.sql(ADD_PAYOUT, { ...change, note: change.note ?? null });
 }
 
 /** A buyer, and the group through which it was dialed. */
@@ -42,15 +44,22 @@ export interface DialedBuyer {
   buyer_group_id: number | null;
 }
 
+/** Whose caps a call counts for: nulls for what it has not. */
+export interface CapsOfCall {
+  buyer_id: number | null;
+  buyer_group_id: number | null;
+  traffic_source_id: number | null;
+}
+
 /**
  * Raises negative counters of dollars to 0: an amount that was taken off may have been counted in
  * an hour or a day that is over. The caps are locked by the caller.
  */
 export async function floorUsedDollars(
   db: Sql,
-  { buyer_id, buyer_group_id }: DialedBuyer,
+  { buyer_id, buyer_group_id, traffic_source_id }: CapsOfCall,
 ): Promise<void> {
-  await db.sql(FLOOR_USED_DOLLARS, { buyer_id, buyer_group_id });
+  await db.sql(FLOOR_USED_DOLLARS, { buyer_id, buyer_group_id, traffic_source_id });
 }
 
 /** Merges tokens into those of a call and marks it as changed by a user. */

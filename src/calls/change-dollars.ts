@@ -1,3 +1,4 @@
+import type { Usage } from '../buyers/caps';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
 import { cents } from '../routing/engine/payout';
@@ -48,8 +49,10 @@ export async function setPayout(
       'must leave the payout of the call at $0.00 or above',
     );
   const { id: call_id, buyer_id } = call;
-  await addDollars(db, call, { earned_revenue: -amount }, now);
-  await addPayout(db, { call_id, buyer_id, amount, converts, now });
+  const buyer_conversion = converts && !call.traffic_source_converted ? 1 : 0;
+  const usage = { earned_revenue: -amount };
+  await addDollars(db, call, { usage, of_source: { ...usage, buyer_conversion }, now });
+  await addPayout(db, { call_id, buyer_id, amount, converts, note: adjustment_reason, now });
   await recordEvent(db, {
     call_id,
     event: 'payout_changed',
@@ -79,8 +82,8 @@ export async function setRevenue(
       `must leave the revenue of the call at ${inDollars(least)} or above${why}`,
     );
   }
-  await addDollars(db, call, { revenue: amount, earned_revenue: amount }, now);
-  await addRevenue(db, { call_id, buyer_id, amount, now });
+  await addDollars(db, call, { usage: { revenue: amount, earned_revenue: amount }, now });
+  await addRevenue(db, { call_id, buyer_id, amount, note: adjustment_reason, now });
   await recordEvent(db, {
     call_id,
     event: 'revenue_changed',
@@ -92,17 +95,17 @@ export async function setRevenue(
   return true;
 }
 
+interface Counting {
+  usage: { revenue?: number; earned_revenue: number };
+  of_source?: Usage;
+  now: Date;
+}
+
 /**
- * Counts dollars for the caps of the buyer, if the call had one. Caps are locked before the lead,
- * as in converting a call.
+ * Counts dollars for the caps of the buyer, if the call had one, and of its source. Caps are locked
+ * before the lead, as in converting a call.
  */
-async function addDollars(
-  db: Db,
-  { buyer_id, buyer_group_id }: EditableCall,
-  usage: { revenue?: number; earned_revenue: number },
-  now: Date,
-): Promise<void> {
-  if (buyer_id === null) return;
-  await addUsage(db, { buyer_id, buyer_group_id }, { usage, now });
-  if (usage.earned_revenue < 0) await floorUsedDollars(db, { buyer_id, buyer_group_id });
+async function addDollars(db: Db, call: EditableCall, counting: Counting): Promise<void> {
+  await addUsage(db, call, counting);
+  if (counting.usage.earned_revenue < 0) await floorUsedDollars(db, call);
 }

@@ -8,10 +8,12 @@ import { needsOf } from '../tokens/filter-needs';
 import { passesFilters } from '../tokens/filters';
 import { callTokens } from '../tokens/system';
 import { lookUpForFilters } from '../value-lists/look-up';
-import { addPayout, type DialedBuyer } from './change-call';
+import { addPayout, type CapsOfCall, type DialedBuyer } from './change-call';
 import {
+  conversionOfBid,
   decideDollars,
   decidePayment,
+  type BidOfAttempt,
   type ConvertibleCall,
   type Dollars,
   type PaidBefore,
@@ -41,7 +43,7 @@ export async function convertCall(
 ): Promise<boolean> {
   const [call] = await db.sql(READ_CONVERTIBLE_CALL, { call_id, buyer_id });
   if (!call) return false;
-  const conversions = call.converted ? [] : await loadConversions(db, buyer_id, call.dialed_at);
+  const conversions = await payingConversions(db, call, buyer_id);
   const applying = reported
     ? reportedConversion(conversions)
     : await firstApplying(db, conversions, { call, answered_seconds });
@@ -50,6 +52,16 @@ export async function convertCall(
   const { buyer_group_id } = call;
   const dollars = await settle(db, { call_id, buyer_id, buyer_group_id, now }, decide);
   return call.converted || dollars.conversion !== null;
+}
+
+/** What the buyer pays by: its bid for the call, else its conversions. None where it has paid. */
+async function payingConversions(
+  db: Statements,
+  { converted, bid, dialed_at }: { converted: boolean; bid: BidOfAttempt | null; dialed_at: Date },
+  buyer_id: number,
+): Promise<PayingConversion[]> {
+  if (converted) return [];
+  return bid ? [conversionOfBid(bid)] : loadConversions(db, buyer_id, dialed_at);
 }
 
 /** A reported conversion needs no condition; amount and duplicate time frame are the buyer's. */
@@ -144,7 +156,7 @@ export async function payForOffer(
   if (!call || call.traffic_source_converted) return undefined;
   const { traffic_source_id, revenue, buyer_group_id } = call;
   if (traffic_source_id === null) return 'the call has no traffic source that could be paid';
-  const due = payoutOf(call.payouts, {
+  const due = payoutOf(call, {
     traffic_source_id,
     answered_seconds: Infinity,
     revenue,
@@ -155,19 +167,23 @@ export async function payForOffer(
     );
     return payout === null ? 'the source was paid for this caller a short while ago' : undefined;
   }
+  const source = { buyer_id: null, buyer_group_id: null, traffic_source_id };
+  await addUsage(db, source, { usage: { buyer_conversion: 1 }, now });
   await addPayout(db, { call_id, buyer_id, amount: 0, converts: true, now });
   return 'the offer pays this traffic source nothing: the call is marked as converted for $0.00';
 }
 
 /**
- * Adds to the counters of a buyer and of the group through which it was dialed. Groups are locked
- * before buyers, as everywhere.
+ * Adds to the counters of what a call counts for. Groups are locked before buyers, and sources last,
+ * as everywhere. Of a source, a call converts that it is paid for.
  */
 export async function addUsage(
   db: Statements,
-  { buyer_id, buyer_group_id }: DialedBuyer,
-  { usage, now }: { usage: Usage; now: Date },
+  { buyer_id, buyer_group_id, traffic_source_id }: CapsOfCall,
+  { usage, of_source = usage, now }: { usage: Usage; of_source?: Usage; now: Date },
 ): Promise<void> {
   if (buyer_group_id !== null) await recordUsage(db, { owner: { buyer_group_id }, usage, now });
-  await recordUsage(db, { owner: { buyer_id }, usage, now });
+  if (buyer_id !== null) await recordUsage(db, { owner: { buyer_id }, usage, now });
+  if (traffic_source_id !== null)
+    await recordUsage(db, { owner: { traffic_source_id }, usage: of_source, now });
 }

@@ -1,11 +1,29 @@
 import type { PayingConversion } from '../routing/caller-facts';
-import { cents, payoutOf, type PayoutTerms } from '../routing/engine/payout';
+import { cents, payoutOf, type PayoutTables } from '../routing/engine/payout';
 import type { CallOrigin } from '../routing/route-facts';
 import { pairTokens } from '../tokens/filters';
 import type { NewEvent } from './record-call';
 
+/** What a buyer has bid for a call, and the seconds after which it pays that. */
+export interface BidOfAttempt {
+  amount: number;
+  duration: number;
+}
+
+/** A bid as the conversion that it is: the buyer pays for this call, whatever it paid before. */
+export const conversionOfBid = ({ amount, duration }: BidOfAttempt): PayingConversion => ({
+  id: 0,
+  name: 'Bid',
+  conversion_type: 'duration',
+  duration,
+  revenue: amount,
+  duplicate_timeframe: 0,
+  token_values: [],
+  attribution_token_values: [],
+});
+
 /** What decides whether a call converts with a buyer that was dialed for it. */
-export interface ConvertibleCall extends CallOrigin {
+export interface ConvertibleCall extends CallOrigin, PayoutTables {
   caller_number: number | null;
   offer_id: number | null;
   token_values: Record<string, unknown>;
@@ -14,7 +32,6 @@ export interface ConvertibleCall extends CallOrigin {
   buyer_repeat_caller: boolean;
   traffic_source_repeat_caller: boolean;
   buyer_group_id: number | null;
-  payouts: PayoutTerms[];
   /** Whether the buyer has paid for the call already. */
   converted: boolean;
   /** Dollars that a user set on the call before it had a conversion. */
@@ -71,9 +88,9 @@ export function decideDollars(call: ConvertibleCall, decided: Decided): Dollars 
   const bought = purchaseOf(call, decided);
   const revenue = bought.conversion?.revenue ?? (call.converted ? call.revenue : undefined);
   const may_pay = (reported || !call.is_payout_returned) && !call.traffic_source_converted;
-  const { traffic_source_id, payouts } = call;
+  const { traffic_source_id } = call;
   const due = may_pay
-    ? payoutOf(payouts, { traffic_source_id, answered_seconds, revenue })
+    ? payoutOf(call, { traffic_source_id, answered_seconds, revenue })
     : undefined;
   return dollarsOf(bought, due ? paymentOf(call, due, decided.known) : UNPAID);
 }

@@ -13,6 +13,7 @@ export interface EditableCall {
   carrier: string;
   carrier_call_id: string | null;
   lead_id: number | null;
+  traffic_source_id: number | null;
   /** The buyer it was connected to, else the last one that was dialed. */
   buyer_id: number | null;
   /** The group through which that buyer was dialed. */

@@ -4,7 +4,7 @@ import { attemptOf, isOpen, type CallEvent, type Reaction } from '../routing/eng
 import { pairTokens } from '../tokens/filters';
 import { convertibleCall, type AttemptState, type CallState } from './call-state';
 import { firstApplying, isNothing } from './convert-call';
-import { decideDollars, type PaidBefore } from './decide-dollars';
+import { conversionOfBid, decideDollars, type PaidBefore } from './decide-dollars';
 import type { BuyerUse, Change, Progress } from './record-change';
 import { leaseOf } from './session';
 
@@ -125,11 +125,12 @@ async function useOfBuyer(
   state: CallState,
   { talking, connected, seconds, agent_id }: Talk,
 ): Promise<(known: PaidBefore) => BuyerUse | undefined> {
-  const { buyer_id, buyer_group_id } = talking;
+  const { buyer_id, buyer_group_id, bid } = talking;
   const tokens = connected ? pairTokens(connected.token_pairs ?? []) : {};
   const own = convertibleCall(state, talking);
   const call = { ...own, token_values: { ...own.token_values, ...tokens } };
-  const conversions = call.converted ? [] : (talking.conversions ?? []);
+  const paying = bid ? [conversionOfBid(bid)] : (talking.conversions ?? []);
+  const conversions = call.converted ? [] : paying;
   const applying = await firstApplying(db, conversions, { call, answered_seconds: seconds });
   return (known) => {
     const dollars = decideDollars(call, { buyer_id, applying, answered_seconds: seconds, known });

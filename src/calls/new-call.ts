@@ -97,6 +97,7 @@ export const factsOfNewCall = (
     vetoes,
     // What a seller has reserved is connected: the seller was promised that.
     is_accepted: found.reservation !== undefined,
+    comes_in: true,
   });
 
 /** The first event of a call. */

@@ -31,9 +31,10 @@ interface Found {
 /** What is written of a call for which these buyers were chosen, or none. Pure. */
 export function outcomeOf(
   call: RoutableCall,
-  { facts, asked, basis, events = [] }: Found,
-  { members, judged, slots, caps }: Chosen,
+  { facts, asked: found, basis, events = [] }: Found,
+  { members, judged, slots, caps, refused = found.refused }: Chosen,
 ): Round {
+  const asked = { ...found, refused };
   const { now } = asked;
   const dial = members.map((member) => dialOf(member, call, now));
   const round = call.round + 1;
@@ -53,6 +54,7 @@ export function outcomeOf(
     decision: packDecision(verdict, judged, basis),
     basis,
     dial,
+    bids: members.flatMap(({ buyer: { id, bid } }) => (bid ? [{ buyer_id: id, ...bid }] : [])),
     dials_as_one: dialsAsOne(call.carrier),
     longest,
     slots,
@@ -65,7 +67,7 @@ export function outcomeOf(
 /** The decision about a call that goes to these buyers, or to none. Pure. */
 function verdictOf(
   facts: CallFacts,
-  { now, seed, refused }: RouteFacts,
+  { now, seed, refused, bids }: RouteFacts,
   {
     round,
     count,
@@ -84,6 +86,7 @@ function verdictOf(
     action: dials ? 'dial' : fallbackOf(facts, refused),
     ...reason,
     buyer_ids,
+    bids: bids?.made ?? [],
     caps,
   };
 }
@@ -94,7 +97,7 @@ function reasonOf(
   refused: Refused | undefined,
   candidates: number,
 ): { reason: string; message: string } {
-  if (refused) return refused;
+  if (refused) return { reason: refused.reason, message: refused.message };
   if (offer.id === null)
     return {
       reason: 'no_buyer_available',
@@ -104,11 +107,16 @@ function reasonOf(
   return { reason: 'no_buyer_available', message: 'no buyer of the offer can take the call' };
 }
 
-const PAUSES = new Set<string>(['offer_paused', 'traffic_source_paused']);
+const WITH_FALLBACK = new Set<string>([
+  'offer_paused',
+  'traffic_source_paused',
+  'traffic_source_cap_reached',
+  'traffic_source_concurrency_full',
+]);
 
 /** Callers on the blacklist or a suppression list get no fallback either. */
 function fallbackOf({ offer }: CallFacts, refused: Refused | undefined): Action {
-  if (refused && !PAUSES.has(refused.reason)) return 'hang_up';
+  if (refused && !WITH_FALLBACK.has(refused.reason)) return 'hang_up';
   return offer.fallback_type === 'hang_up' ? 'hang_up' : 'fallback';
 }
 

@@ -1,6 +1,7 @@
 import type { TakenSlot } from '../buyers/caps';
 import type { Db } from '../db/tenant';
 import type { Basis } from '../routing/engine/basis';
+import type { CandidateBid } from '../routing/engine/candidate';
 import type { StoredDecision } from '../routing/engine/decision';
 import type { DialBuyer } from '../routing/engine/instruction';
 import { BEGIN_CALLS } from './queries/begin-calls';
@@ -43,6 +44,8 @@ export interface Round {
   decision: StoredDecision;
   basis: Basis;
   dial: readonly DialBuyer[];
+  /** What these buyers have bid for the call. */
+  bids: readonly (CandidateBid & { buyer_id: number })[];
   /** Whether the carrier rings all of these as long as the one that rings longest. */
   dials_as_one: boolean;
   /** Seconds for which that one rings. */
@@ -75,6 +78,7 @@ const NO_CAPS = {
   moved_connections: [],
   moved_conversions: [],
   moved_revenue: [],
+  moved_slots: [],
   spacings: [],
   uses: '[]',
 };
@@ -133,11 +137,19 @@ export async function recordRound(
 
 /** The lists of what belongs to rounds, as JSON; each row names the place of its round. */
 const partsOf = (rounds: readonly Round[]) => ({
-  dials: placed(rounds, ({ dial }) => dial.map((each) => ({ ...each, dial: each }))),
+  dials: placed(rounds, ({ dial, bids }) =>
+    dial.map((each) => ({ ...each, ...bidOf(bids, each), dial: each })),
+  ),
   slots: placed(rounds, ({ slots }) => slots),
   events: placed(rounds, ({ events }) => events),
   bases: basesOf(rounds),
 });
+
+/** What is kept of a bid with the attempt: that it expires later changes nothing. */
+function bidOf(bids: Round['bids'], { buyer_id }: DialBuyer) {
+  const bid = bids.find((each) => each.buyer_id === buyer_id);
+  return bid && { bid: bid.amount, bid_duration: bid.duration };
+}
 
 const placed = (rounds: readonly Round[], rowsOf: (round: Round) => readonly object[]): string =>
   JSON.stringify(

@@ -1,23 +1,20 @@
 import type { Schemas } from '../contract';
 import { visibleSides } from '../db/access-scope';
-import type { Reference } from '../db/records';
 import type { BoundStatement } from '../db/statement';
 import type { Db } from '../db/tenant';
+import { findRecord } from '../db/records';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { copyOut } from '../http/copy-out';
 import { Json, type Csv } from '../http/reply';
 import { ianaName } from '../time/zone';
+import { groupCalls } from './group-calls';
 import { CALL_REPORT, CALL_REPORT_CSV } from './queries/call-reports';
 import { LEAD_REPORT, LEAD_REPORT_CSV } from './queries/lead-reports';
+import { filtersOf, type ReportFilters } from './report-filters';
 
-interface Query {
-  created_at_from?: string;
-  created_at_to?: string;
+interface Query extends ReportFilters {
   time_zone?: string;
-  offer_id?: Reference;
-  buyer_id?: Reference;
-  traffic_source_id?: Reference;
   root?: boolean;
   format?: 'json' | 'csv';
 }
@@ -49,6 +46,13 @@ export const callReports = ({ clock }: Deps) =>
         without_sales: query.category ?? 'traffic_source',
       }),
 
+    reportGroupedCalls: ({ query, db }) => groupCalls(db, query, clock()),
+
+    reportTrafficSource: async ({ params, query, db }) => {
+      const id = await findRecord(db, 'traffic_sources', params.id);
+      return groupCalls(db, { ...query, traffic_source_id: String(id) }, clock());
+    },
+
     reportLeads: ({ query, db }) =>
       report<Schemas['LeadReport']>('leads', query, {
         db,
@@ -71,12 +75,7 @@ async function report<T>(
     category,
     zone: ianaName(time_zone)!,
     now: now.toISOString(),
-    created_at_from: query.created_at_from ?? null,
-    created_at_to: query.created_at_to ?? null,
-    offer_id: idOf(query.offer_id),
-    buyer_id: idOf(query.buyer_id),
-    traffic_source_id: idOf(query.traffic_source_id),
-    scope_teams: db.accessScope ? teamsOf(db.accessScope.scope_teams) : null,
+    ...filtersOf(db, query),
     ...sides,
   };
   if (format === 'csv') {
@@ -91,10 +90,3 @@ async function report<T>(
     `{"status":200,"success":true,"rows":${rows},"totals":${totals},"metadata":${metadata}}`,
   );
 }
-
-/** The pipeline has made ids of the references of filters. */
-const idOf = (reference: Reference | undefined): string | null =>
-  reference === undefined ? null : String(reference);
-
-/** The elements of an array as PostgreSQL writes it. */
-const teamsOf = (array: string): string[] => array.slice(1, -1).split(',').filter(Boolean);

@@ -25,10 +25,11 @@ type Sql = Pick<Db, 'sql'>;
 type Conversion = Awaited<ReturnType<typeof readConversions>>[number];
 type Amount = Awaited<ReturnType<typeof readAmounts>>[number];
 
-/** What was counted for a buyer and its group at a time. */
+/** What was counted for a buyer and its group, or for a source, at a time. */
 interface Counted {
-  buyer_id: number;
+  buyer_id: number | null;
   buyer_group_id: number | null;
+  traffic_source_id: number | null;
   at: Date;
   conversions: number;
   revenue: number;
@@ -48,10 +49,13 @@ export async function returnConversion(
   const conversions = revenue ? await readConversions(db, call) : [];
   const amounts = await readAmounts(db, call);
   const counted = [
-    ...conversions.flatMap((conversion) => countedRevenue(conversion, amounts)),
+    ...conversions
+      .flatMap((conversion) => countedRevenue(conversion, amounts))
+      .flatMap((each) => [each, ofSource(call, each, 0)]),
     ...(payout ? countedPayout(call, amounts, { conversions, now }) : []),
   ];
-  if (counted.length > 0) await db.sql(RETURN_USAGE, { counted: JSON.stringify(counted), now });
+  if (counted.length > 0)
+    await db.sql(RETURN_USAGE, { counted: JSON.stringify(counted), call_id: call.id, now });
   if (revenue) await returnRevenue(db, call, conversions, { reason, now });
   if (payout) await returnPayout(db, call, { reason, now });
 }
@@ -72,6 +76,7 @@ function countedRevenue(
   const dollars = (at: Date, amount: number, conversions: number): Counted => ({
     buyer_id,
     buyer_group_id,
+    traffic_source_id: null,
     at,
     conversions,
     revenue: amount,
@@ -83,26 +88,44 @@ function countedRevenue(
   ];
 }
 
+/** The same for the source of the call; of it, a call converts that it is paid for. */
+const ofSource = (
+  { traffic_source_id }: EditableCall,
+  counted: Counted,
+  conversions: number,
+): Counted => ({
+  ...counted,
+  buyer_id: null,
+  buyer_group_id: null,
+  traffic_source_id,
+  conversions,
+});
+
 function countedPayout(
-  { buyer_id, buyer_group_id, payout }: EditableCall,
+  call: EditableCall,
   amounts: readonly Amount[],
   { conversions, now }: { conversions: readonly Conversion[]; now: Date },
 ): Counted[] {
-  if (buyer_id === null) return [];
+  const { buyer_id, buyer_group_id, payout } = call;
   const changes = amounts.filter(({ event }) => event === 'payout_changed');
   const paid = amounts.find(({ event }) => event === 'payout');
   const paid_at = paid?.created_at ?? conversions[0]?.converted_at ?? now;
   const dollars = (at: Date, amount: number): Counted => ({
     buyer_id,
     buyer_group_id,
+    traffic_source_id: null,
     at,
     conversions: 0,
     revenue: 0,
     earned_revenue: -amount,
   });
+  const first = dollars(paid_at, cents(payout - sumOf(changes)));
+  const others = changes.map((change) => dollars(change.created_at, change.amount));
   return [
-    dollars(paid_at, cents(payout - sumOf(changes))),
-    ...changes.map((change) => dollars(change.created_at, change.amount)),
+    first,
+    ...others,
+    ofSource(call, first, 1),
+    ...others.map((each) => ofSource(call, each, 0)),
   ];
 }
 
@@ -137,7 +160,7 @@ async function returnPayout(
   { id: call_id, payout }: EditableCall,
   { reason, now }: Returned,
 ): Promise<void> {
-  await db.sql(RETURN_PAYOUT, { call_id, payout, now });
+  await db.sql(RETURN_PAYOUT, { call_id, payout, reason, now });
   await recordEvent(db, {
     call_id,
     event: 'payout_returned',

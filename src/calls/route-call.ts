@@ -1,5 +1,6 @@
 import { maxLegsOf } from '../carriers/carrier';
 import type { Statements } from '../db/tenant';
+import { bidsRequired, withAnswers, type KnownBids } from '../routing/bidding';
 import type { CallFacts } from '../routing/caller-facts';
 import type { Basis } from '../routing/engine/basis';
 import type { Candidate } from '../routing/engine/candidate';
@@ -23,12 +24,14 @@ import { routeFacts, type CallToRoute } from '../routing/route-facts';
 import { newSeed } from '../routing/seed';
 import { convertCall } from './convert-call';
 import { outcomeOf, type RoutableCall } from './outcome';
+import { RELEASE_SLOTS } from './queries/concurrency-slots';
 import type { CallRow } from './read-call';
 import { recordNewCall, recordRound, type NewCall, type NewEvent, type Round } from './record-call';
 
 interface Routing {
   facts: CallFacts;
   candidates: readonly Candidate[];
+  known_bids?: KnownBids | undefined;
   basis: Basis;
   asked: RouteFacts;
   /** Asked before a buyer is dialed; absent for a call about which they cannot be asked. */
@@ -72,7 +75,7 @@ export async function routeCall(
   return { id, round, dial, set };
 }
 
-type Turn = Pick<CallToRoute, 'now' | 'tried' | 'vetoes' | 'is_accepted'>;
+type Turn = Pick<CallToRoute, 'now' | 'tried' | 'vetoes' | 'is_accepted' | 'comes_in'>;
 
 /** The facts that decide where a call goes now. */
 export const factsOfCall = (
@@ -88,6 +91,7 @@ export const factsOfCall = (
     tokens: call.token_values,
     origin: call,
     max_legs: maxLegsOf(call.carrier),
+    call_id: 'id' in call ? call.id : undefined,
   });
 
 /**
@@ -102,8 +106,9 @@ export async function routeKnownCall(
   const { now, vetoes } = turn;
   const { caller_number, traffic_source_id } = call;
   const asking = { source: sourceOf(call), number: caller_number, traffic_source_id, now };
-  const found = await loadRouting(db, asking);
-  if (!found) return undefined;
+  const read = await loadRouting(db, asking);
+  if (!read) return undefined;
+  const found = withAnswers(read, vetoes?.bids);
   const asked = await factsOfCall(db, call, found, turn);
   return routeCall(db, call, { ...found, vetoes, asked });
 }
@@ -112,7 +117,7 @@ export async function routeKnownCall(
 async function chooseBuyers(
   db: Statements,
   call: RoutableCall,
-  { facts, candidates, asked, reservation, webhooks = [], vetoes }: Routing,
+  { facts, candidates, known_bids, asked, reservation, webhooks = [], vetoes }: Routing,
 ): Promise<ClaimedBuyers | PreDialCheckRequired> {
   const checkOf = (members: readonly Member[]) =>
     vetoes && preDialCheckOf(members, webhooks, { call, tokens: asked.tokens, vetoes });
@@ -122,12 +127,19 @@ async function chooseBuyers(
   };
   return (
     (awaited && (await claimReservedBuyers(db, candidates, asked, awaited))) ??
-    (await reserveCheckedBuyers(db, candidates, { ...asked, checkOf }))
+    (await reserveCheckedBuyers(db, candidates, {
+      ...asked,
+      checkOf,
+      counts_without_buyer: true,
+      bidsOf:
+        vetoes && ((current) => bidsRequired({ candidates: current, known_bids }, asked, { call })),
+    }))
   );
 }
 
 async function record(db: Statements, call: RoutableCall, round: Round): Promise<number> {
   if (!('id' in call)) return recordNewCall(db, call, round);
   await recordRound(db, call.id, round);
+  if (round.set.ended_at) await db.sql(RELEASE_SLOTS, { call_id: call.id });
   return call.id;
 }

@@ -11,13 +11,14 @@ import {
 } from '../errors';
 import { carrierUnavailable } from '../numbers/find-numbers';
 import { receiveCallStatus } from '../outreach/receive-status';
-import { LIMITS, tokensOf, type Data } from '../tokens/lead-data';
+import { tokensOf, type Data } from '../tokens/lead-data';
 import { addTokens } from './change-call';
 import { requireOneOfEach, setPayout, setRevenue, type Amounts } from './change-dollars';
 import { convertCall, payForOffer } from './convert-call';
 import { describeCall, type CallDescription } from './describe-call';
 import { lockEditableCall, type EditableCall } from './editable-call';
 import { handleCallEvent } from './handle-event';
+import { isTooLarge, looseTokens } from './loose-tokens';
 import { recordEvent } from './record-call';
 import { reportOutbound } from './report-outbound';
 import { reasonIn, returnConversion } from './return-conversion';
@@ -40,8 +41,6 @@ interface Context {
 
 /** Calls of the customer's own softswitch, which hangs up when it next asks what to do. */
 export const SOFTSWITCH = 'softswitch';
-/** Twice the size that one request may send, as for leads. */
-const MAX_TOKEN_BYTES = 2 * LIMITS.bytes;
 const REPEAT_CALLER =
   'the buyer paid for this caller a short while ago: it does not pay again, and the revenue is' +
   ' unchanged';
@@ -64,7 +63,8 @@ export async function updateCall(
     const call = await lockEditableCall(tx, reference);
     if (!call) throw notFound();
     requirePossible(call, changes);
-    const loose = looseTokens(call, changes.loose, tokens);
+    const kept = call.token_values;
+    const loose = looseTokens(changes.loose ?? {}, { kept, sent: tokens });
     await mergeTokens(tx, call, { ...loose.tokens, ...tokens }, now);
     await describeCall(tx, call.id, changes, now);
     const dollars = await changeDollars(tx, call, changes, now);
@@ -79,29 +79,6 @@ function tokensIn({ post_call_tokens = {}, data = {} }: CallChanges): Data {
   rejectInvalidData(faults);
   return tokens;
 }
-
-/** The tokens of keys that are no fields. What has no room is left out: a postback is not lost. */
-function looseTokens(
-  { token_values }: EditableCall,
-  loose: Data = {},
-  sent: Data,
-): { tokens: Data; warnings: FieldErrors } {
-  const warnings: FieldErrors = {};
-  let tokens: Data = {};
-  for (const [key, value] of Object.entries(loose)) {
-    const next = tokensOf(tokens, { [key]: value });
-    const all = { ...token_values, ...next.tokens, ...sent };
-    const [fault] = next.faults;
-    if (fault ?? isTooLarge(all)) warnings[key.slice(0, 100) || 'data'] = [leftOut(fault?.message)];
-    else tokens = next.tokens;
-  }
-  return { tokens, warnings };
-}
-
-const leftOut = (why = 'must leave room for the tokens that the call has already') =>
-  `is left out: ${why}`;
-const isTooLarge = (tokens: Data): boolean =>
-  Buffer.byteLength(JSON.stringify(tokens)) > MAX_TOKEN_BYTES;
 
 function requirePossible(
   call: EditableCall,

@@ -146,6 +146,9 @@ const OWN_MAKER = `(
   t.maker_user_id = {scope_user}::bigint
   OR t.maker_user_id IS NOT NULL AND t.maker_team_ids <@ {scope_teams}::bigint[])`;
 
+/** The account of a granted buyer or traffic source. */
+const OF_ACCOUNT = `(t.buyer_id = ${BUYERS} OR t.traffic_source_id = ${SOURCES})`;
+
 /** Conditions of tables whose own columns decide. */
 const DIRECT = {
   buyers: `t.id = ${BUYERS}`,
@@ -198,6 +201,12 @@ const DIRECT = {
     OR EXISTS (
       SELECT FROM agent_buyers x
       WHERE x.company_id = t.company_id AND x.agent_id = t.id AND x.buyer_id = ${BUYERS}))`,
+  traffic_source_tokens: `t.traffic_source_id = ${SOURCES}`,
+  // What rules watch is the whole company's.
+  alert_rules: 'false',
+  alerts: 'false',
+  account_entries: OF_ACCOUNT,
+  statements: OF_ACCOUNT,
   access_tokens: 't.user_id = {scope_user}::bigint',
   change_logs: 't.user_id = {scope_user}::bigint',
 } as const satisfies Partial<Record<Table, string>>;

@@ -49,6 +49,9 @@ export const isRare = (condition: string): boolean => condition === PAID_FOR;
 /** The condition for the id of a buyer to be visible. */
 export const visibleBuyer = (sql: string): string => `${sql} = ${BUYERS}`;
 
+/** The condition for the id of a group of buyers to be visible. */
+export const visibleGroup = (sql: string): string => `${sql} = ${GROUPS}`;
+
 /** SQL of the visible ids of a list, in its order. */
 const visibleOf = (list: string, condition: string) =>
   `ARRAY(
@@ -85,7 +88,11 @@ export function masked(
 ): string {
   // Of the change log: what was changed, as far as the user who changed it may read it.
   if (name === 'changes') return `coalesce(t.changes_shown, ${sql})`;
-  if (name === 'maxed_out_by') return `CASE WHEN ${sql} NOT LIKE 'earned%' THEN ${sql} END`;
+  if (name === 'maxed_out_by') {
+    // Of a traffic source, what buyers pay is hidden too.
+    const hidden = columnOf('allowed_buyer_ids') ? '%revenue%' : 'earned%';
+    return `CASE WHEN ${sql} NOT LIKE '${hidden}' THEN ${sql} END`;
+  }
   if (LISTS_OF_IDS[name]) return visibleOf(sql, LISTS_OF_IDS[name]);
   if (SINGLE_IDS[name]) return `CASE WHEN ${sql} = ${SINGLE_IDS[name]} THEN ${sql} END`;
   const [members, groups, buyer] = ['buyer_ids', 'buyer_group_ids', 'buyer_id'].map(columnOf);
@@ -178,7 +185,7 @@ const findBuyers = template(
 );
 
 /** Tables whose records are never deleted. */
-const EVERLASTING = new Set<Table>(['conversions']);
+const EVERLASTING = new Set<Table>(['account_entries', 'alerts', 'conversions', 'statements']);
 
 /**
  * Returns those of the references that name no living record that the caller may see. They name

@@ -36,6 +36,7 @@ export const SIDES: Partial<Record<Table, Sides>> = {
     sale: `(t.buyer_id = ${BUYERS} OR t.offer_id = ${WHOLE_OFFERS})`,
     purchase: OF_NUMBER,
   },
+  traffic_sources: { sale: 'false', purchase: `t.id = ${SOURCES}` },
   inbound_webhooks: { sale: 'true', purchase: OF_NUMBER },
 };
 

@@ -17,8 +17,10 @@ export interface Projection<
 > {
   schema: Name;
   singular: Singular;
-  /** The root key of a list, which is also the name of the table. */
+  /** The name of the table, which is also the root key of a list. */
   plural: Plural;
+  /** The root key of a list where the table has another name. */
+  root?: string;
   columns: { [C in keyof Required<Schemas[Name]>]: Column };
   /** Joins by alias, in their order; only those that a selected column uses are made. */
   joins?: Record<string, string>;

@@ -12,15 +12,15 @@ const ONE_COLUMN: Record<'id' | 'uuid' | 'user_buyer_id', string> = {
 };
 
 /** The row to read, as it stands in FROM with the alias t. */
-function rowSql(table: string, source: RecordSource): string {
+function rowSql({ plural: table, everlasting }: Projection, source: RecordSource): string {
   if (source === 'unsaved')
     return `(
   SELECT t.*
   FROM jsonb_populate_record(NULL::${table}, {row}::jsonb) t
   WHERE t.company_id = {company_id}
 ) t`;
-  const condition =
-    source === 'deleted' ? ONE_COLUMN.id : `${ONE_COLUMN[source]} AND t.deleted_at IS NULL`;
+  const key = ONE_COLUMN[source === 'deleted' ? 'id' : source];
+  const condition = everlasting || source === 'deleted' ? key : `${key} AND t.deleted_at IS NULL`;
   return `(SELECT t.* FROM ${table} t WHERE t.company_id = {company_id} AND ${condition}) t`;
 }
 
@@ -35,7 +35,7 @@ export function recordTemplate(
 ): Template {
   return cached(`record|${source}|${selectionKey(projection, selection)}`, () => {
     const { select, joins } = recordSql(projection, selection);
-    const from = rowSql(projection.plural, source);
+    const from = rowSql(projection, source);
     return template(`SELECT ${select} AS record FROM ${from}\n${joins}`, { prepared: true });
   });
 }

@@ -25,6 +25,7 @@ export interface Lockable {
   time_zone: string;
   public_key: string;
   status: string;
+  kind: string;
 }
 
 /**
@@ -40,7 +41,8 @@ export async function lockRecord<C extends keyof Lockable = never>(
 ): Promise<Pick<Lockable, C | 'id'>> {
   const row = await findRow<Pick<Lockable, C>>(db, reference, (condition) => {
     const select = ['id', ...columns].join(', ');
-    return `SELECT ${select} FROM ${table} WHERE ${condition} AND deleted_at IS NULL FOR UPDATE`;
+    return `SELECT ${select} FROM ${table} WHERE ${condition} AND deleted_at IS NULL
+      FOR NO KEY UPDATE`;
   });
   return { ...row, id: BigInt(row.id) } as Pick<Lockable, C | 'id'>;
 }

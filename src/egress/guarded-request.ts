@@ -16,6 +16,8 @@ export interface Outgoing {
   headers: Record<string, string>;
   body?: string;
   timeout_ms: number;
+  /** A caller waits for it: it does not queue behind others to the same receiver. */
+  is_urgent?: boolean;
 }
 
 /**
@@ -34,7 +36,8 @@ interface GuardOptions {
   lookup?: Lookup;
 }
 
-const CONNECTIONS_PER_ORIGIN = 10;
+/** Of urgent requests as many are under way as calls are being routed. */
+const CONNECTIONS_PER_ORIGIN = { usual: 10, urgent: 200 };
 const MAX_CACHED_URLS = 1_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** For each address of a name. Node's default of 250 ms is too short for a distant server. */
@@ -56,29 +59,33 @@ export function guardedRequest({
   close(): Promise<void>;
 } {
   const refused = refusedAddress(allow_networks);
-  const agent = new Agent({
-    connections: CONNECTIONS_PER_ORIGIN,
-    // Each request has a limit of its own.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    // The lookup is not called for literal addresses: parseUrl checks those.
-    connect: {
-      timeout: CONNECT_TIMEOUT_MS,
-      autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
-      lookup: guardedLookup(lookup, refused),
-    },
-  });
+  const agentWith = (connections: number) =>
+    new Agent({
+      connections,
+      // Each request has a limit of its own.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      // The lookup is not called for literal addresses: parseUrl checks those.
+      connect: {
+        timeout: CONNECT_TIMEOUT_MS,
+        autoSelectFamily: true,
+        autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
+        lookup: guardedLookup(lookup, refused),
+      },
+    });
+  const usual = agentWith(CONNECTIONS_PER_ORIGIN.usual);
+  const urgent = agentWith(CONNECTIONS_PER_ORIGIN.urgent);
   const parse = cached((url) => parseUrl(url, refused));
   const running = new Set<Promise<Answered>>();
   const send = (outgoing: Outgoing): Promise<Answered> => {
+    const agent = outgoing.is_urgent ? urgent : usual;
     const answer = sendTraced(outgoing, agent, parse).finally(() => running.delete(answer));
     running.add(answer);
     return answer;
   };
   const close = async () => {
     await Promise.all(running);
-    await agent.destroy();
+    await Promise.all([usual.destroy(), urgent.destroy()]);
   };
   return Object.assign(send, { close });
 }

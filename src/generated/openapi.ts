@@ -313,13 +313,13 @@ export interface paths {
         get: operations["showValueList"];
         /**
          * Change a value list
-         * @description Changes only the fields that are sent. `values`, or the CSV file in `import_file`, replace all values. A list that filters name cannot be renamed.
+         * @description Changes only the fields that are sent. `values`, or the CSV file in `import_file`, replace all values. A list that is in use cannot be renamed.
          */
         put: operations["updateValueList"];
         post?: never;
         /**
          * Delete a value list
-         * @description A list that filters name cannot be deleted; the error says which records have such filters.
+         * @description A list that filters or buyers name cannot be deleted; the error says which records do.
          */
         delete: operations["deleteValueList"];
         options?: never;
@@ -388,6 +388,150 @@ export interface paths {
          * @description The values in the order in which they were added. Use `value` to check for a single one. By cursor, page 1,000 is as fast as page 1.
          */
         get: operations["listListValues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/zip_lists": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List ZIP lists
+         * @description Lists of ZIP codes, which buyers name in `zip_list_id` and filters by `in_list`. They are the value lists of kind `zip_codes`: `/value_lists` has them too.
+         */
+        get: operations["listZipLists"];
+        put?: never;
+        /**
+         * Create a ZIP list
+         * @description `name` is required. The ZIP codes can be sent along: in `values`, or with `multipart/form-data` as a CSV file in `import_file`. A ZIP+4 counts as its ZIP code, and `1234` as `01234`: spreadsheets take leading zeros off. Anything else is refused, with the line of the file.
+         */
+        post: operations["createZipList"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/zip_lists/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A ZIP list with defaults
+         * @description Nothing is stored. Use it to fill a form.
+         */
+        get: operations["newZipList"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/zip_lists/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a ZIP list
+         * @description One ZIP list, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
+         */
+        get: operations["showZipList"];
+        /**
+         * Change a ZIP list
+         * @description Changes only the fields that are sent. `values`, or the CSV file in `import_file`, replace all values. A list that is in use cannot be renamed.
+         */
+        put: operations["updateZipList"];
+        post?: never;
+        /**
+         * Delete a ZIP list
+         * @description A list that filters or buyers name cannot be deleted; the error says which records do.
+         */
+        delete: operations["deleteZipList"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/zip_lists/{id}/add_values": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add values to a ZIP list
+         * @description Up to 10,000 ZIP codes, or a CSV file of up to a million. Those that the list has already are accepted but not added again.
+         */
+        post: operations["addToZipList"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/zip_lists/{id}/remove_values": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove values from a ZIP list
+         * @description Up to 10,000 values, or a CSV file of up to a million. Values that the list does not have are accepted and change nothing.
+         */
+        post: operations["removeFromZipList"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/zip_lists/{id}/values": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the values of a ZIP list
+         * @description The values in the order in which they were added. Use `value` to check for a single one. By cursor, page 1,000 is as fast as page 1.
+         */
+        get: operations["listZipListValues"];
         put?: never;
         post?: never;
         delete?: never;
@@ -825,6 +969,80 @@ export interface paths {
          * @description It is no longer listed or shown, and no lead can be submitted for it. Its `user_traffic_source_id` can be used again.
          */
         delete: operations["deleteTrafficSource"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/traffic_sources/{id}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Report on the calls of a traffic source
+         * @description Calls, conversions and dollars of the calls of one traffic source, grouped as `GET /calls/reports/grouped` groups all: by default by day.
+         */
+        get: operations["reportTrafficSource"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/traffic_source_tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List tokens of traffic sources
+         * @description The tokens with which traffic sources submit leads and calls.
+         */
+        get: operations["listTrafficSourceTokens"];
+        put?: never;
+        /**
+         * Create a token of a traffic source
+         * @description A token for one offer, schedule or inbound webhook. Whatever comes with it is of the traffic source, whatever else the sender says. A `lead_token` submits leads and does nothing else; the `auth_token` of an inbound webhook is shown in this response alone.
+         */
+        post: operations["createTrafficSourceToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/traffic_source_tokens/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a token of a traffic source
+         * @description One token, by id or uuid. With `If-None-Match` set to its checksum, returns 304.
+         */
+        get: operations["showTrafficSourceToken"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a token of a traffic source
+         * @description It is refused from then on, by other server processes within three seconds.
+         */
+        delete: operations["revokeTrafficSourceToken"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2058,6 +2276,123 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/account_entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List account entries
+         * @description The ledger, in chronological order: what buyers have paid in, what calls cost them, what traffic sources have earned, and what was paid to these. Entries are never changed.
+         */
+        get: operations["listAccountEntries"];
+        put?: never;
+        /**
+         * Enter a deposit, a payment or an adjustment
+         * @description Changes the balance of a buyer or of a traffic source. A prepaid buyer gets calls again as soon as its balance allows. What comes of calls is entered by itself. An entry is corrected by another entry: an `adjustment`.
+         */
+        post: operations["createAccountEntry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/account_entries/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show an account entry
+         * @description One entry, by id or uuid. With `If-None-Match` set to its checksum, returns 304.
+         */
+        get: operations["showAccountEntry"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/statements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List statements
+         * @description Statements of account of buyers and traffic sources.
+         */
+        get: operations["listStatements"];
+        put?: never;
+        /**
+         * Draw up a statement
+         * @description The entries of one buyer or one traffic source in a period, with the balance before and after it and totals by kind. The period must have ended a minute ago, so that all of its entries are there. Webhooks of type `statement_ready` are sent.
+         */
+        post: operations["createStatement"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/statements/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a statement
+         * @description One statement, by id or uuid. With `If-None-Match` set to its checksum, returns 304.
+         */
+        get: operations["showStatement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/statements/{id}/lines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the lines of a statement
+         * @description The entries of a statement in chronological order, each with the balance after it. With `format=csv` all lines are streamed as CSV.
+         */
+        get: operations["listStatementLines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/call_sessions": {
         parameters: {
             query?: never;
@@ -2273,6 +2608,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/calls/reports/grouped": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Report on calls, grouped by up to three things
+         * @description Calls, conversions and dollars for each combination of what `group_by` names, such as buyer, traffic source and day. Every call counts in one row: that of the buyer it was connected to or last tried with, and of the local time at which it began. Sorted by what they are grouped by, or by a figure (`order`). The totals are of all rows, whatever page is asked for, and `metadata.total_count` says how many rows there are; as CSV all of them are sent.
+         */
+        get: operations["reportGroupedCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/calls/update_call/{uuid}": {
         parameters: {
             query?: never;
@@ -2361,6 +2716,81 @@ export interface paths {
          * @description Every buyer that was rung for the call, in order, with the result.
          */
         get: operations["listCallAttempts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alert_rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List alert_rules
+         * @description When people are told that something is wrong: of a buyer, a group, a traffic source, an offer, or the company.
+         */
+        get: operations["listAlertRules"];
+        put?: never;
+        /**
+         * Create an alert rule
+         * @description Mails go to `emails`, and webhooks of type `alert_started` and `alert_ended` are sent: once when what the rule says begins to hold, and once when it no longer does.
+         */
+        post: operations["createAlertRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alert_rules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show an alert rule
+         * @description One alert rule, by id or uuid. With `If-None-Match` set to its checksum, returns 304 while it is unchanged.
+         */
+        get: operations["showAlertRule"];
+        /**
+         * Change an alert rule
+         * @description Changes only the fields that are sent. Alerts that are open end when the rule no longer holds.
+         */
+        put: operations["updateAlertRule"];
+        post?: never;
+        /**
+         * Delete an alert rule
+         * @description Its open alerts end without a message.
+         */
+        delete: operations["deleteAlertRule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List alerts
+         * @description The times in which alert rules held, or hold.
+         */
+        get: operations["listAlerts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3470,10 +3900,10 @@ export interface components {
          */
         DisplayCallerIdType: "display_caller_id" | "display_fake_caller_id" | "display_service_number_id";
         /**
-         * @description What kind of destination it is. On routing it is without effect until a later release. A buyer of type `quality_assurance` is the reviewer of the calls whose `quality_assurance_name` is its name.
+         * @description What kind of destination it is. A buyer of type `rtb` is asked for a bid before it gets a call (real-time bidding), as `bid_request` and `bid_response` say; the other types are routed alike. A buyer of type `quality_assurance` is the reviewer of the calls whose `quality_assurance_name` is its name.
          * @enum {string}
          */
-        BuyerType: "buyer" | "quality_assurance" | "voice_bot";
+        BuyerType: "buyer" | "quality_assurance" | "voice_bot" | "rtb";
         /**
          * @description `sequentially` dials one buyer at a time, `simultaneously` all at once.
          * @enum {string}
@@ -3503,7 +3933,7 @@ export interface components {
          * @description A resource and what may be done with it. `money` and `routing` are for fields that set prices, or decide who gets a call, in addition to `create` and `update`. `company_wide:update` lets the users of a team change what belongs to the whole company or to others too.
          * @enum {string}
          */
-        Scope: "company:read" | "company:update" | "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyers:money" | "buyers:routing" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_groups:routing" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "value_lists:read" | "value_lists:create" | "value_lists:update" | "value_lists:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "calls:money" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "offers:money" | "offers:routing" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "outgoing_webhooks:read" | "outgoing_webhooks:create" | "outgoing_webhooks:update" | "outgoing_webhooks:delete" | "webhook_logs:read" | "webhook_logs:update" | "webhook_manual_fires:read" | "webhook_manual_fires:create" | "inbound_webhooks:read" | "inbound_webhooks:create" | "inbound_webhooks:update" | "inbound_webhooks:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "phone_numbers:routing" | "call_centers:read" | "call_centers:create" | "call_centers:update" | "call_centers:delete" | "dispositions:read" | "dispositions:create" | "dispositions:update" | "dispositions:delete" | "agent_statuses:read" | "agent_statuses:create" | "agent_statuses:update" | "agent_statuses:delete" | "agents:read" | "agents:create" | "agents:update" | "agents:delete" | "agent_status_timestamps:read" | "agent_messages:read" | "agent_messages:create" | "agent_messages:update" | "agent_messages:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "users:read" | "users:create" | "users:update" | "users:delete" | "access_control_lists:read" | "access_control_lists:create" | "access_control_lists:update" | "access_control_lists:delete" | "change_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete" | "company_wide:update";
+        Scope: "company:read" | "company:update" | "buyers:read" | "buyers:create" | "buyers:update" | "buyers:delete" | "buyers:money" | "buyers:routing" | "buyer_groups:read" | "buyer_groups:create" | "buyer_groups:update" | "buyer_groups:delete" | "buyer_groups:routing" | "buyer_fleets:read" | "buyer_fleets:create" | "buyer_fleets:update" | "buyer_fleets:delete" | "value_lists:read" | "value_lists:create" | "value_lists:update" | "value_lists:delete" | "buyer_suppressions:read" | "buyer_suppressions:create" | "buyer_suppressions:update" | "buyer_suppressions:delete" | "buyer_suppression_files:read" | "buyer_suppression_files:create" | "buyer_suppression_files:update" | "leads:read" | "leads:create" | "leads:update" | "leads:delete" | "calls:read" | "calls:create" | "calls:update" | "calls:money" | "offers:read" | "offers:create" | "offers:update" | "offers:delete" | "offers:money" | "offers:routing" | "schedules:read" | "schedules:create" | "schedules:update" | "schedules:delete" | "schedule_actions:read" | "schedule_actions:create" | "schedule_actions:update" | "schedule_actions:delete" | "traffic_sources:read" | "traffic_sources:create" | "traffic_sources:update" | "traffic_sources:delete" | "outgoing_webhooks:read" | "outgoing_webhooks:create" | "outgoing_webhooks:update" | "outgoing_webhooks:delete" | "webhook_logs:read" | "webhook_logs:update" | "webhook_manual_fires:read" | "webhook_manual_fires:create" | "inbound_webhooks:read" | "inbound_webhooks:create" | "inbound_webhooks:update" | "inbound_webhooks:delete" | "phone_numbers:read" | "phone_numbers:create" | "phone_numbers:update" | "phone_numbers:delete" | "phone_numbers:routing" | "call_centers:read" | "call_centers:create" | "call_centers:update" | "call_centers:delete" | "dispositions:read" | "dispositions:create" | "dispositions:update" | "dispositions:delete" | "alert_rules:read" | "alert_rules:create" | "alert_rules:update" | "alert_rules:delete" | "traffic_source_tokens:read" | "traffic_source_tokens:create" | "traffic_source_tokens:delete" | "account_entries:read" | "account_entries:create" | "statements:read" | "statements:create" | "agent_statuses:read" | "agent_statuses:create" | "agent_statuses:update" | "agent_statuses:delete" | "agents:read" | "agents:create" | "agents:update" | "agents:delete" | "agent_status_timestamps:read" | "agent_messages:read" | "agent_messages:create" | "agent_messages:update" | "agent_messages:delete" | "contacts:read" | "contacts:update" | "text_messages:read" | "text_messages:create" | "emails:read" | "lead_logs:read" | "users:read" | "users:create" | "users:update" | "users:delete" | "access_control_lists:read" | "access_control_lists:create" | "access_control_lists:update" | "access_control_lists:delete" | "change_logs:read" | "access_tokens:read" | "access_tokens:create" | "access_tokens:delete" | "company_wide:update";
         /**
          * @description Which columns the response has: `buyer`, the default, or `buyer_grid`, which adds foreign keys.
          * @enum {string}
@@ -3534,6 +3964,11 @@ export interface components {
          * @enum {string}
          */
         ValueListSerializer: "value_list" | "value_list_grid" | "";
+        /**
+         * @description What the list has: any `values`, the default, or `zip_codes`. In a list of ZIP codes a ZIP+4 counts as its ZIP code, and `1234` as `01234`: spreadsheets take leading zeros off. Anything else is refused. A list stays what it is.
+         * @enum {string}
+         */
+        ValueListKind: "values" | "zip_codes";
         /** @enum {string} */
         ValueListOrder: "id" | "name" | "created_at" | "updated_at";
         /** @enum {string} */
@@ -3571,6 +4006,11 @@ export interface components {
          * @enum {string}
          */
         PhoneNumberCountry: "US" | "CA" | "GB" | "AU";
+        /**
+         * @description Postal code of a state, district or territory of the US, or of a province of Canada.
+         * @enum {string}
+         */
+        StateCode: "AL" | "AK" | "AZ" | "AR" | "CA" | "CO" | "CT" | "DE" | "DC" | "FL" | "GA" | "HI" | "ID" | "IL" | "IN" | "IA" | "KS" | "KY" | "LA" | "ME" | "MD" | "MA" | "MI" | "MN" | "MS" | "MO" | "MT" | "NE" | "NV" | "NH" | "NJ" | "NM" | "NY" | "NC" | "ND" | "OH" | "OK" | "OR" | "PA" | "RI" | "SC" | "SD" | "TN" | "TX" | "UT" | "VT" | "VA" | "WA" | "WV" | "WI" | "WY" | "PR" | "VI" | "GU" | "AS" | "MP" | "AB" | "BC" | "MB" | "NB" | "NL" | "NS" | "NT" | "NU" | "ON" | "PE" | "QC" | "SK" | "YT";
         /**
          * @description Where calls to the number go: to the buyers of its offer, which is the default, or always to its buyer.
          * @enum {string}
@@ -3701,6 +4141,16 @@ export interface components {
          * @enum {string}
          */
         CallReportCategory: "buyer" | "offer" | "schedule" | "traffic_source" | "day" | "hour";
+        /**
+         * @description What the rows of a grouped report of calls stand for. `buyer_group`: the group through which the buyer was selected; `number`: the number of the company that was called, or from which the call was placed; `state`: the `caller_state` of the call; `token`: the value of the token `token_key`. Times are local: a week begins on Monday.
+         * @enum {string}
+         */
+        CallReportGroup: "buyer" | "buyer_group" | "offer" | "schedule" | "traffic_source" | "number" | "sub_id" | "state" | "token" | "month" | "week" | "day" | "hour" | "hour_of_day" | "day_of_week";
+        /**
+         * @description The figures that the rows of a grouped report of calls can be sorted by.
+         * @enum {string}
+         */
+        GroupedCallReportOrder: "calls" | "connects" | "conversions" | "traffic_source_conversions" | "connect_rate" | "conversion_rate" | "revenue" | "payout" | "profit" | "epc" | "average_duration";
         /**
          * @description What the rows of a report of leads stand for.
          * @enum {string}
@@ -3890,6 +4340,34 @@ export interface components {
             /** @description When the time frame is open, in the buyer's time zone. An empty list means always. */
             schedule: components["schemas"]["WeekSchedule"];
         };
+        BidRequestFields: {
+            /** @description http or https, to an address on the internet. The part after the host may contain tokens, `{{token}}` or `[token]{default}`, whose values are escaped. */
+            url: string;
+            /**
+             * @description The HTTP method, by default post.
+             * @enum {string}
+             */
+            method?: "get" | "post" | "put";
+            /** @description Sent in addition to the service's own headers. Values may contain tokens. */
+            headers?: components["schemas"]["RequestHeaders"];
+            /** @description A template with tokens, whose values are escaped as the `Content-Type` requires. Blank: JSON with the caller's number, the offer and the buyer. get has no body. */
+            body?: string | null;
+        };
+        /** @description Where the answer has each fact: the path of a value in JSON, such as `$.bids[0].price`, or `=~` and a regular expression (RE2) that is matched against the first 1,000 characters of the answer and stands for its first group, such as `=~price=([0-9.]+)`. Fields that are left out are looked for under their own names, such as `$.bid`. */
+        BidResponseFields: {
+            /** @description Whether the bidder wants the call. `false`, `0`, `no`, `n`, `reject`, `rejected`, `decline`, `declined`, `denied` and blank decline; so does a regular expression that does not match. Left out, and nothing found: whoever bids accepts. */
+            accept?: components["schemas"]["BidField"];
+            /** @description Dollars that it pays for the call, from 0 to 10,000; fractions of a cent are dropped. */
+            bid?: components["schemas"]["BidField"];
+            /** @description Where the call is to go: a telephone number in international form or a SIP address. Nothing found: the buyer's own number. */
+            number?: components["schemas"]["BidField"];
+            /** @description Seconds that the call must last for the bid to be paid. Nothing found, or 0: it is paid as soon as the buyer takes the call. */
+            duration?: components["schemas"]["BidField"];
+            /** @description For how many seconds the bid stands, from 1; of more than 3600 it is 3600. Nothing found: 60. */
+            expires_in?: components["schemas"]["BidField"];
+        };
+        /** @description A path or a regular expression. */
+        BidField: string;
         BuyerFields: {
             /** @description Your own identifier for the buyer; unique among your buyers. */
             user_buyer_id?: string | null;
@@ -3916,10 +4394,22 @@ export interface components {
             record_calls?: boolean;
             /** @description After answering, the buyer must press 1 to be connected. */
             press_one_to_accept?: boolean | null;
-            /** @description Seconds that the buyer has to answer a ping. Without effect until a later release, which will ask buyers: until then pings are answered without them. Null if not set. */
+            /** @description Seconds that a buyer of type `rtb` has to answer with its bid, from 0.2 to 5, to the millisecond. Blank: 1. */
             ping_timeout_seconds?: number | null;
+            /** @description How a buyer of type `rtb` is asked for a bid. A new value replaces it whole. */
+            bid_request?: components["schemas"]["BidRequestFields"] | null;
+            /** @description What the answers of a buyer of type `rtb` mean. A new value replaces it whole. Blank: answers have the fields `accept`, `bid`, `number`, `duration` and `expires_in`. */
+            bid_response?: components["schemas"]["BidResponseFields"] | null;
+            /** @description True gives the buyer a new secret, which signs the questions for bids; the answer has it in `bid_secret`, once. The previous one signs too for 24 hours. */
+            reset_bid_secret?: boolean;
             /** @description Calls and leads go to this buyer only when all of these match. */
             record_token_filter_list?: components["schemas"]["TokenFilter"][] | null;
+            /** @description Calls and leads go to this buyer only from these states and provinces, as a filter `geo_state:in CA,NV` would have it. Empty: from anywhere. */
+            states?: components["schemas"]["StateCode"][] | null;
+            /** @description Calls and leads go to this buyer only when the caller's number has one of these area codes, three digits each, as a filter `area_code:in 415,628` would have it. Empty: with any. */
+            area_codes?: string[] | null;
+            /** @description Id or uuid of a ZIP list. Calls and leads go to this buyer only from its ZIP codes, as a filter `geo_zip:in_list west coast` would have it. Null: from anywhere. */
+            zip_list_id?: string | null;
             /** @description key:value pairs, separated by commas, added to the calls and leads of this buyer. */
             record_token_additional_list?: string | null;
             route_by_type?: components["schemas"]["RouteByType"];
@@ -3994,6 +4484,12 @@ export interface components {
             current_conversion_token_values?: components["schemas"]["TokenFilter"][] | null;
             /** @description Added to the call when it converts. */
             current_conversion_attribution_token_values?: components["schemas"]["TokenPair"][] | null;
+            /** @description Whether the buyer pays in advance: it gets a call only while its balance, with its credit, pays for it and for the calls in progress. Its balance is then what its account entries sum up to. */
+            prepaid?: boolean;
+            /** @description Dollars that the balance of a prepaid buyer may fall below 0. */
+            credit_limit?: number | null;
+            /** @description Webhooks of type `balance_low` are sent when the balance of a prepaid buyer falls below this, in dollars; null for none. */
+            balance_low_limit?: number | null;
             /** @description Creates a team that may read this buyer, pause it, set its hours, name and e-mail address, lower its caps, and view the calls it paid for, unless there is one already. */
             generate_team?: boolean;
             /** @description The users of that team, by e-mail address; the team is created if there is none. Replaces all current users. Addresses without an account are invited to collaborate. */
@@ -4119,7 +4615,17 @@ export interface components {
             concurrency_cap_limit?: components["schemas"]["CountLimit"];
             /** @description Calls that ring at the buyer or are in progress with it now. */
             concurrency_cap_used?: components["schemas"]["Count"];
-            /** @description The cap that has been reached: concurrency, or metric and interval, for example attempt_daily. If several are reached, the one that becomes free last. */
+            /** @description Whether it pays in advance. */
+            prepaid?: boolean;
+            /** @description Dollars on the account of a prepaid buyer: what its account entries sum up to. Null for one that is not prepaid. */
+            balance?: number | null;
+            /** @description Dollars that calls in progress may still cost. */
+            reserved_balance?: number;
+            /** @description Dollars that its balance may fall below 0. */
+            credit_limit?: number;
+            /** @description Webhooks of type `balance_low` are sent when its balance falls below this. */
+            balance_low_limit?: number | null;
+            /** @description The cap that has been reached: concurrency, metric and interval, for example attempt_daily, or balance where a prepaid buyer can pay for no call. If several are reached, the one that becomes free last. */
             maxed_out_by?: string | null;
             /** @description When the reached hourly, daily and monthly caps are free again. Null when none is reached or when one that is reached never resets. */
             cap_reset_at?: components["schemas"]["Timestamp"];
@@ -4141,8 +4647,12 @@ export interface components {
             current_conversion_token_value_ids?: number[];
             /** @description Ids of the entries of `attribution_token_values`, in their order. They change with the entries. */
             current_conversion_attribution_token_value_ids?: number[];
-            /** @description Seconds that the buyer has to answer a ping. Without effect until a later release, which will ask buyers: until then pings are answered without them. Null if not set. */
+            /** @description Seconds that a buyer of type `rtb` has to answer with its bid; more than 5 count as 5. Null: 1. */
             ping_timeout_seconds?: number | null;
+            /** @description How a buyer of type `rtb` is asked for a bid; null if it never was set. */
+            bid_request?: components["schemas"]["BidRequestFields"] | null;
+            /** @description What the answers of a buyer of type `rtb` mean; null for the fields `accept`, `bid`, `number`, `duration` and `expires_in`. */
+            bid_response?: components["schemas"]["BidResponseFields"] | null;
             /** @description Suppression lists of the buyer: it gets no calls from their numbers. */
             buyer_suppression_ids?: number[];
             /**
@@ -4154,6 +4664,15 @@ export interface components {
             record_token_filter_data_count?: number;
             /** @description The filters in `record_token_filter_list`: calls and leads go to this buyer only when all of these match. */
             record_token_filter_data?: string[];
+            /** @description States and provinces that calls and leads must come from; empty for all. */
+            states?: string[];
+            /** @description Area codes that callers must have; empty for all. */
+            area_codes?: string[];
+            /**
+             * Format: int64
+             * @description Id of the ZIP list that calls and leads must come from; null for none.
+             */
+            zip_list_id?: number | null;
             /**
              * Format: int64
              * @description Id of the list of additional tokens. A buyer has one, with the same id as the buyer; null while it is empty.
@@ -4301,6 +4820,8 @@ export interface components {
             errors: components["schemas"]["NoErrors"];
             /** @description The buyer, as it is after the request. */
             buyer: components["schemas"]["Buyer"];
+            /** @description The new secret of its bid questions, shown only now; absent without `reset_bid_secret`. */
+            bid_secret?: string;
             checksum: components["schemas"]["Checksum"];
             metadata: components["schemas"]["RecordMetadata"];
         };
@@ -4673,7 +5194,10 @@ export interface components {
             values?: string[];
             serializer?: components["schemas"]["ValueListSerializer"];
         };
-        ValueListCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["ValueListFields"], "name"> & unknown;
+        ValueListCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["ValueListFields"], "name"> & {
+            kind?: components["schemas"]["ValueListKind"];
+        } & unknown;
+        ZipListCreate: WithRequired<components["schemas"]["ValueListFields"], "name"> & unknown;
         ValueListUpdate: components["schemas"]["ValueListFields"] & unknown;
         ValueList: {
             /**
@@ -4716,12 +5240,13 @@ export interface components {
             name?: string | null;
             /** @description A note for your own use. */
             description?: string | null;
+            kind?: components["schemas"]["ValueListKind"];
             /**
              * Format: int64
              * @description How many values it has.
              */
             values_count?: number;
-            /** @description Whether a filter names it. Then it can be neither renamed nor deleted. */
+            /** @description Whether a filter or a buyer names it. Then it can be neither renamed nor deleted. */
             in_use?: boolean;
         };
         ValueListReply: {
@@ -4759,6 +5284,43 @@ export interface components {
             /** @description The value list, as it is after the request. */
             value_list: components["schemas"]["ValueList"];
             /** @description How many different values were sent. */
+            accepted: number;
+            /** @description How many of them the list did not have. */
+            added: number;
+            /** @description How many were taken off the list. */
+            removed: number;
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        ZipListReply: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            errors: components["schemas"]["NoErrors"];
+            /** @description The ZIP list, as it is after the request. */
+            zip_list: components["schemas"]["ValueList"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        ZipListPage: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            /** @description The ZIP lists on this page. */
+            zip_lists: components["schemas"]["ValueList"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        ZipListValuesReply: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            errors: components["schemas"]["NoErrors"];
+            /** @description The ZIP list, as it is after the request. */
+            zip_list: components["schemas"]["ValueList"];
+            /** @description How many different ZIP codes were sent. */
             accepted: number;
             /** @description How many of them the list did not have. */
             added: number;
@@ -5294,14 +5856,54 @@ export interface components {
             /** @description Seconds in which a payout is made only once for the same caller. By default 0. */
             duplicate_timeframe?: number;
         };
+        TrafficSourcePayout: {
+            /**
+             * @description Dollars, or a percentage of what the buyer pays.
+             * @enum {string}
+             */
+            payout_type: "fixed" | "percentage";
+            /** @description Dollars, or percent. */
+            amount: number;
+            /**
+             * @description A call that the buyer pays for, or a call that has lasted `duration` seconds. By default `buyer_conversion`.
+             * @enum {string}
+             */
+            paid_for?: "buyer_conversion" | "duration";
+            /** @description Seconds, with `paid_for` `duration`. */
+            duration?: number;
+            /** @description Seconds in which a payout is made only once for the same caller. By default 0. */
+            duplicate_timeframe?: number;
+        };
         /**
-         * @description Why a buyer does not get a call. When several reasons apply, the first in this order is given. `blacklisted`: the number is on the blacklist of the company, or blocked for the offer. `already_tried`: it was dialed for the same call before. `spacing`: the offer limits how often a buyer gets a call. `vetoed`: a pre-dial webhook refused it. `not_rung`: its group is dialed all at once and has more buyers than the carrier rings at once; it rings in the next round.
+         * @description Why a buyer does not get a call. When several reasons apply, the first in this order is given. `blacklisted`: the number is on the blacklist of the company, or blocked for the offer. `already_tried`: it was dialed for the same call before. `out_of_balance`: it is prepaid, and its balance does not pay for the call. `spacing`: the offer limits how often a buyer gets a call. `bidder_suspended`: it failed to answer with a bid again and again, and is not asked for a while. `bid_failed`: it did not answer in time, or not as agreed. `bid_declined`: it does not want the call. `bid_not_asked`: it was not asked, because a better buyer can take the call, or because an explanation asks nobody. `vetoed`: a pre-dial webhook refused it. `not_rung`: its group is dialed all at once and has more buyers than the carrier rings at once; it rings in the next round.
          * @enum {string}
          */
-        SkipReason: "blacklisted" | "offer_paused" | "offer_suppressed" | "traffic_source_paused" | "already_tried" | "not_previous_buyer" | "paused" | "group_paused" | "closed" | "suppressed" | "filter_unmet" | "cap_reached" | "concurrency_full" | "duplicate_caller" | "spacing" | "no_number" | "vetoed" | "not_rung";
-        /** @description The facts behind the reason: `cap`, `used`, `limit` and `resets_at`; `opens_at`; `buyer_suppression_ids`; `filter`; `pays_again_at`; `next_call_at`; `previous_buyer_id`; `outgoing_webhook_id` and `veto`; `max_legs` and `buyer_group_id`. */
+        SkipReason: "blacklisted" | "offer_paused" | "offer_suppressed" | "traffic_source_paused" | "traffic_source_cap_reached" | "traffic_source_concurrency_full" | "already_tried" | "not_previous_buyer" | "blocked_for_traffic_source" | "not_allowed_for_traffic_source" | "paused" | "group_paused" | "closed" | "suppressed" | "filter_unmet" | "cap_reached" | "concurrency_full" | "out_of_balance" | "duplicate_caller" | "spacing" | "bidder_suspended" | "bid_failed" | "bid_declined" | "bid_not_asked" | "no_number" | "vetoed" | "not_rung";
+        /** @description The facts behind the reason: `cap`, `used`, `limit` and `resets_at`; `opens_at`; `buyer_suppression_ids`; `filter`; `pays_again_at`; `next_call_at`; `previous_buyer_id`; `outgoing_webhook_id` and `veto`; `max_legs` and `buyer_group_id`; of a bidder `resumes_at`, or `fault`, `code` and `duration_ms`. */
         SkipDetails: {
             [key: string]: unknown;
+        };
+        DecidedBid: {
+            /**
+             * Format: int64
+             * @description Id of the bidder.
+             */
+            buyer_id: number;
+            /** @description Dollars that it pays for the call. */
+            bid: number;
+            /** @description What remains of the bid after the payout to the traffic source, by the terms of the offer for a call that lasts long enough; the bid itself where none is due. Null for limited users. */
+            net_bid: number | null;
+            /** @description Where the call would go; null if neither the bid nor the buyer has a number. */
+            number: string | null;
+            /** @description Seconds that the call must last for the bid to be paid. */
+            duration: number;
+            /**
+             * Format: date-time
+             * @description Until when the bid stands.
+             */
+            expires_at: string;
+            /** @description Whether the bid was kept from an earlier question for this caller and offer. False: the bidder was asked for this decision. */
+            kept: boolean;
         };
         ConsideredBuyer: {
             /**
@@ -5340,15 +5942,20 @@ export interface components {
         CapStanding: {
             /**
              * Format: int64
-             * @description Id of the buyer whose cap it is; null for a cap of a group.
+             * @description Id of the buyer whose cap it is; null for another's cap.
              */
             buyer_id: number | null;
             /**
              * Format: int64
-             * @description Id of the group whose cap it is; null for a cap of a buyer.
+             * @description Id of the group whose cap it is; null for another's cap.
              */
             buyer_group_id: number | null;
-            /** @description For example `attempt_daily` or `concurrency`. */
+            /**
+             * Format: int64
+             * @description Id of the traffic source whose cap it is; null for another's cap.
+             */
+            traffic_source_id?: number | null;
+            /** @description For example `attempt_daily` or `concurrency`; `balance` is what a prepaid buyer can pay. */
             cap: string;
             /** @description The value before the call, with what calls in progress may still use. */
             used: number;
@@ -5386,6 +5993,8 @@ export interface components {
             message: string | null;
             /** @description The buyers that are dialed. */
             buyer_ids: number[];
+            /** @description What bidders bid for the call, the highest first. Those without a bid are among the candidates, with the reason. */
+            bids: components["schemas"]["DecidedBid"][];
             /** @description Every buyer of the offer exactly once: those that can take the call in their order, then the others. */
             candidates: components["schemas"]["ConsideredBuyer"][];
             /** @description The caps of the buyers that are dialed and of their groups, before the call. Empty where nothing was reserved. */
@@ -5814,10 +6423,10 @@ export interface components {
         /** @enum {string} */
         OutgoingWebhookOrder: "id" | "name" | "trigger_type" | "created_at" | "updated_at" | "paused";
         /**
-         * @description The events that are sent. `lead_changed`: a change to a lead that matters to people. `contact_fields_changed`: its data or e-mail address has changed. `buyer_answered`: also while a key press is still pending. `buyer_did_not_convert`: a call that a buyer took has ended without being paid for. `conversion_returned`: a buyer no longer pays for a call, or its traffic source is no longer paid. `every_call`: a call has ended. `call_changed`: facts about an ended call have changed. `manual`: only what is fired by hand. `before_buyer_dialled`: a question asked each time before a buyer is dialed, which the receiver can answer with no.
+         * @description The events that are sent. `lead_changed`: a change to a lead that matters to people. `contact_fields_changed`: its data or e-mail address has changed. `buyer_answered`: also while a key press is still pending. `buyer_did_not_convert`: a call that a buyer took has ended without being paid for. `conversion_returned`: a buyer no longer pays for a call, or its traffic source is no longer paid. `every_call`: a call has ended. `call_changed`: facts about an ended call have changed. `balance_low`: the balance of a prepaid buyer has fallen below its `balance_low_limit`. `statement_ready`: a statement has been drawn up. `alert_started`, `alert_ended`: an alert rule begins to hold, or no longer holds. `manual`: only what is fired by hand. `before_buyer_dialled`: a question asked each time before a buyer is dialed, which the receiver can answer with no.
          * @enum {string}
          */
-        WebhookTriggerType: "new_lead_created" | "lead_changed" | "lead_opted_out" | "contact_fields_changed" | "new_call_started" | "buyer_dialled" | "buyer_answered" | "buyer_converted" | "buyer_did_not_convert" | "offer_converted" | "conversion_returned" | "every_call" | "call_changed" | "agent_online" | "agent_offline" | "manual" | "before_buyer_dialled";
+        WebhookTriggerType: "new_lead_created" | "lead_changed" | "lead_opted_out" | "contact_fields_changed" | "new_call_started" | "buyer_dialled" | "buyer_answered" | "buyer_converted" | "buyer_did_not_convert" | "offer_converted" | "conversion_returned" | "every_call" | "call_changed" | "agent_online" | "agent_offline" | "balance_low" | "statement_ready" | "alert_started" | "alert_ended" | "manual" | "before_buyer_dialled";
         /**
          * @description The record whose events are sent. `BuyerGroup`: events of the buyers in the group. `ScheduleAction`: calls placed by the action, and leads whose last action it was.
          * @enum {string}
@@ -6450,6 +7059,163 @@ export interface components {
                 agent: components["schemas"]["ToldAgent"];
             };
         };
+        /** @description The balance of a prepaid buyer has fallen below its `balance_low_limit`. */
+        WebhookAccountEvent: {
+            /** @description Always `balance_low`. */
+            type: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            timestamp: string;
+            /** @description Always true. Sent only when the event would exceed 20,000 bytes: its lead and its call are then cut to `id`, `uuid` and `routes_show_path`. */
+            truncated?: boolean;
+            /** @description What the event is about. */
+            data: {
+                /** @description The account as it was then. */
+                account: components["schemas"]["ToldAccount"];
+                /** @description The buyer. */
+                buyer?: components["schemas"]["ToldBuyer"];
+            };
+        };
+        /** @description A statement has been drawn up. */
+        WebhookStatementEvent: {
+            /** @description Always `statement_ready`. */
+            type: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            timestamp: string;
+            /** @description Always true. Sent only when the event would exceed 20,000 bytes: its lead and its call are then cut to `id`, `uuid` and `routes_show_path`. */
+            truncated?: boolean;
+            /** @description What the event is about. */
+            data: {
+                /** @description The statement. */
+                statement: components["schemas"]["ToldStatement"];
+                /** @description The buyer whose account it is; absent for a traffic source. */
+                buyer?: components["schemas"]["ToldBuyer"];
+            };
+        };
+        /** @description The account of a prepaid buyer, as events show it. */
+        ToldAccount: {
+            /**
+             * Format: int64
+             * @description Id of the buyer.
+             */
+            buyer_id: number;
+            /** @description Dollars on the account. */
+            balance: number;
+            /** @description Dollars that the balance may fall below 0. */
+            credit_limit: number;
+            /** @description The dollars below which the balance has fallen. */
+            balance_low_limit: number;
+        };
+        /** @description A statement, as events show it. */
+        ToldStatement: {
+            /**
+             * Format: int64
+             * @description Id of the statement.
+             */
+            id: number;
+            /**
+             * Format: uuid
+             * @description UUID of the statement.
+             */
+            uuid: string;
+            /** @description Path of the statement for GET requests. */
+            routes_show_path: string;
+            /**
+             * Format: int64
+             * @description Id of the buyer whose account it is; null for a traffic source.
+             */
+            buyer_id: number | null;
+            /**
+             * Format: int64
+             * @description Id of the traffic source whose account it is; null for a buyer.
+             */
+            traffic_source_id: number | null;
+            /**
+             * Format: date-time
+             * @description The beginning of the period.
+             */
+            period_from: string;
+            /**
+             * Format: date-time
+             * @description The end of the period.
+             */
+            period_to: string;
+            /** @description The zone of the times of its lines. */
+            time_zone: string;
+            /** @description Dollars of the balance before the period. */
+            opening_balance: number;
+            /** @description The balance after it. */
+            closing_balance: number;
+            /**
+             * Format: int64
+             * @description How many lines it has.
+             */
+            entries_count: number;
+        };
+        /** @description An alert has begun or ended. */
+        WebhookAlertEvent: {
+            /**
+             * @description `alert_started`: what a rule says begins to hold. `alert_ended`: it no longer does.
+             * @enum {string}
+             */
+            type: "alert_started" | "alert_ended";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            timestamp: string;
+            /** @description Always true. Sent only when the event would exceed 20,000 bytes: its lead and its call are then cut to `id`, `uuid` and `routes_show_path`. */
+            truncated?: boolean;
+            /** @description What the event is about. */
+            data: {
+                /** @description The alert. */
+                alert: components["schemas"]["ToldAlert"];
+            };
+        };
+        /** @description An alert, as events show it. */
+        ToldAlert: {
+            /**
+             * Format: int64
+             * @description Id of the alert.
+             */
+            id: number;
+            /**
+             * Format: uuid
+             * @description UUID of the alert.
+             */
+            uuid: string;
+            /**
+             * Format: int64
+             * @description Id of its rule.
+             */
+            alert_rule_id: number;
+            /** @description Name of the rule. */
+            rule: string;
+            kind: components["schemas"]["AlertKind"];
+            /** @description What it is about, such as `buyers/7/attempt_daily` or `company`. */
+            subject: string;
+            /** @description What was wrong when it began. */
+            message: string;
+            /** @description What was measured when it began. */
+            value: number | null;
+            /** @description The limit of the rule. */
+            threshold: number | null;
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            started_at: string;
+            /**
+             * Format: date-time
+             * @description When it ended; null while it lasts.
+             */
+            ended_at: string | null;
+        };
         /** @description The webhook was fired by hand. */
         WebhookManualEvent: {
             /** @description Always `manual`. */
@@ -6664,10 +7430,10 @@ export interface components {
             ping_id?: string | null;
         };
         /**
-         * @description `accepted`, or why nothing is available: no buyer can take the call now; the caller is on a suppression list of the offer, or of every buyer; the caller is on the company's blacklist; the caller's number is not possible; the offer, the endpoint or the traffic source is paused.
+         * @description `accepted`, or why nothing is available: no buyer can take the call now; the caller is on a suppression list of the offer, or of every buyer; the caller is on the company's blacklist; the caller's number is not possible; the offer, the endpoint or the traffic source is paused; a cap of the traffic source is used up; it has as many calls in progress as it may.
          * @enum {string}
          */
-        PingStatus: "accepted" | "no_buyer_available" | "caller_number_suppressed" | "caller_number_blacklisted" | "caller_number_invalid" | "offer_paused" | "webhook_paused" | "traffic_source_paused";
+        PingStatus: "accepted" | "no_buyer_available" | "caller_number_suppressed" | "caller_number_blacklisted" | "caller_number_invalid" | "offer_paused" | "webhook_paused" | "traffic_source_paused" | "traffic_source_cap_reached" | "traffic_source_concurrency_full";
         /** @description Why `success` is false, in words. Otherwise empty. */
         PingErrors: string[];
         PingBuyer: {
@@ -6803,6 +7569,58 @@ export interface components {
             company_name?: string | null;
             /** @description While it is paused, its calls get no buyer but what the offer does without one, and its pings and posts are refused, with the reason `traffic_source_paused`. A call without a source of its own has that of the caller's lead. What sellers have reserved before is still connected. Its leads are still taken, and calls to them that are routed wait. */
             paused?: boolean;
+            /** @description Zone of the hours, days and months of its caps: an IANA name or a display name of /collections/time_zone. */
+            time_zone?: string | null;
+            /** @description How many of its calls may ring or be in progress at one time; null for no limit. Once a cap of a traffic source is reached, its calls get no buyer but what the offer does without one, and its pings and posts are refused, with the reason `traffic_source_cap_reached` or `traffic_source_concurrency_full`. */
+            concurrency_cap_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls may come from it in all; null for no limit. */
+            attempt_total_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls may come from it in a month; null for no limit. */
+            attempt_monthly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls may come from it in a day; null for no limit. */
+            attempt_daily_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls may come from it in an hour; null for no limit. */
+            attempt_hourly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many of its calls buyers may take in all; null for no limit. */
+            connection_total_limit?: components["schemas"]["CountLimit"];
+            /** @description How many of its calls buyers may take in a month; null for no limit. */
+            connection_monthly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many of its calls buyers may take in a day; null for no limit. */
+            connection_daily_limit?: components["schemas"]["CountLimit"];
+            /** @description How many of its calls buyers may take in an hour; null for no limit. */
+            connection_hourly_limit?: components["schemas"]["CountLimit"];
+            /** @description For how many of its calls it may be paid in all; null for no limit. */
+            buyer_conversion_total_limit?: components["schemas"]["CountLimit"];
+            /** @description For how many of its calls it may be paid in a month; null for no limit. */
+            buyer_conversion_monthly_limit?: components["schemas"]["CountLimit"];
+            /** @description For how many of its calls it may be paid in a day; null for no limit. */
+            buyer_conversion_daily_limit?: components["schemas"]["CountLimit"];
+            /** @description For how many of its calls it may be paid in an hour; null for no limit. */
+            buyer_conversion_hourly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many dollars buyers may pay for its calls in all; null for no limit. */
+            revenue_total_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars buyers may pay for its calls in a month; null for no limit. */
+            revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars buyers may pay for its calls in a day; null for no limit. */
+            revenue_daily_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars buyers may pay for its calls in an hour; null for no limit. */
+            revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars buyers may pay for its calls, minus what it is paid, in all; null for no limit. */
+            earned_revenue_total_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars buyers may pay for its calls, minus what it is paid, in a month; null for no limit. */
+            earned_revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars buyers may pay for its calls, minus what it is paid, in a day; null for no limit. */
+            earned_revenue_daily_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars buyers may pay for its calls, minus what it is paid, in an hour; null for no limit. */
+            earned_revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description Sets the total counters back to 0. */
+            reset_total_caps?: boolean;
+            /** @description Buyers that get none of its calls. Replaces all current ones. */
+            blocked_buyer_ids?: components["schemas"]["References"];
+            /** @description The only buyers that get its calls. Replaces all current ones; blank for any buyer. */
+            allowed_buyer_ids?: components["schemas"]["References"];
+            /** @description What it is paid for calls to offers that have no terms for it, neither in its name nor for all sources: the first terms that a call meets. Replaces all current ones. */
+            payouts?: components["schemas"]["TrafficSourcePayout"][] | null;
             serializer?: components["schemas"]["TrafficSourceSerializer"];
         };
         TrafficSourceCreate: components["schemas"]["KeptIdentity"] & components["schemas"]["TrafficSourceFields"] & unknown;
@@ -6860,6 +7678,104 @@ export interface components {
             company_name?: string | null;
             /** @description Whether it is paused. */
             paused?: boolean;
+            /** @description Zone of the hours, days and months of its caps: an IANA name or a display name of /collections/time_zone. */
+            time_zone?: string;
+            /** @description How many of its calls may be in progress at one time; null for no limit. */
+            concurrency_cap_limit?: components["schemas"]["CountLimit"];
+            /** @description How many of its calls ring or are in progress now. */
+            concurrency_cap_used?: components["schemas"]["Count"];
+            /** @description Whether a cap is currently reached. */
+            maxed_out?: boolean;
+            /** @description The cap that has been reached: concurrency, or metric and interval, for example attempt_daily. If several are reached, the one that becomes free last. */
+            maxed_out_by?: string | null;
+            /** @description When the reached hourly, daily and monthly caps are free again. Null when none is reached or when one that is reached never resets. */
+            cap_reset_at?: components["schemas"]["Timestamp"];
+            /** @description How many calls came from it since its totals were last reset. */
+            attempt_total_used?: components["schemas"]["Count"];
+            /** @description How many calls came from it this month, in its time zone. */
+            attempt_monthly_used?: components["schemas"]["Count"];
+            /** @description How many calls came from it today, in its time zone. */
+            attempt_daily_used?: components["schemas"]["Count"];
+            /** @description How many calls came from it in the current hour of its time zone. */
+            attempt_hourly_used?: components["schemas"]["Count"];
+            /** @description How many of its calls buyers took since its totals were last reset. */
+            connection_total_used?: components["schemas"]["Count"];
+            /** @description How many of its calls buyers took this month, in its time zone. */
+            connection_monthly_used?: components["schemas"]["Count"];
+            /** @description How many of its calls buyers took today, in its time zone. */
+            connection_daily_used?: components["schemas"]["Count"];
+            /** @description How many of its calls buyers took in the current hour of its time zone. */
+            connection_hourly_used?: components["schemas"]["Count"];
+            /** @description For how many of its calls it was paid since its totals were last reset. */
+            buyer_conversion_total_used?: components["schemas"]["Count"];
+            /** @description For how many of its calls it was paid this month, in its time zone. */
+            buyer_conversion_monthly_used?: components["schemas"]["Count"];
+            /** @description For how many of its calls it was paid today, in its time zone. */
+            buyer_conversion_daily_used?: components["schemas"]["Count"];
+            /** @description For how many of its calls it was paid in the current hour of its time zone. */
+            buyer_conversion_hourly_used?: components["schemas"]["Count"];
+            /** @description Dollars that buyers paid for its calls since its totals were last reset. */
+            revenue_total_used?: number | null;
+            /** @description Dollars that buyers paid for its calls this month, in its time zone. */
+            revenue_monthly_used?: number | null;
+            /** @description Dollars that buyers paid for its calls today, in its time zone. */
+            revenue_daily_used?: number | null;
+            /** @description Dollars that buyers paid for its calls in the current hour of its time zone. */
+            revenue_hourly_used?: number | null;
+            /** @description Dollars that buyers paid for its calls, minus what it was paid, since its totals were last reset. */
+            earned_revenue_total_used?: number | null;
+            /** @description Dollars that buyers paid for its calls, minus what it was paid, this month, in its time zone. */
+            earned_revenue_monthly_used?: number | null;
+            /** @description Dollars that buyers paid for its calls, minus what it was paid, today, in its time zone. */
+            earned_revenue_daily_used?: number | null;
+            /** @description Dollars that buyers paid for its calls, minus what it was paid, in the current hour of its time zone. */
+            earned_revenue_hourly_used?: number | null;
+            /** @description How many calls may come from it in all; null for no limit. */
+            attempt_total_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls may come from it in a month; null for no limit. */
+            attempt_monthly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls may come from it in a day; null for no limit. */
+            attempt_daily_limit?: components["schemas"]["CountLimit"];
+            /** @description How many calls may come from it in an hour; null for no limit. */
+            attempt_hourly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many of its calls buyers may take in all; null for no limit. */
+            connection_total_limit?: components["schemas"]["CountLimit"];
+            /** @description How many of its calls buyers may take in a month; null for no limit. */
+            connection_monthly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many of its calls buyers may take in a day; null for no limit. */
+            connection_daily_limit?: components["schemas"]["CountLimit"];
+            /** @description How many of its calls buyers may take in an hour; null for no limit. */
+            connection_hourly_limit?: components["schemas"]["CountLimit"];
+            /** @description For how many of its calls it may be paid in all; null for no limit. */
+            buyer_conversion_total_limit?: components["schemas"]["CountLimit"];
+            /** @description For how many of its calls it may be paid in a month; null for no limit. */
+            buyer_conversion_monthly_limit?: components["schemas"]["CountLimit"];
+            /** @description For how many of its calls it may be paid in a day; null for no limit. */
+            buyer_conversion_daily_limit?: components["schemas"]["CountLimit"];
+            /** @description For how many of its calls it may be paid in an hour; null for no limit. */
+            buyer_conversion_hourly_limit?: components["schemas"]["CountLimit"];
+            /** @description How many dollars buyers may pay for its calls in all; null for no limit. */
+            revenue_total_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars buyers may pay for its calls in a month; null for no limit. */
+            revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars buyers may pay for its calls in a day; null for no limit. */
+            revenue_daily_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars buyers may pay for its calls in an hour; null for no limit. */
+            revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars buyers may pay for its calls, minus what it is paid, in all; null for no limit. */
+            earned_revenue_total_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars buyers may pay for its calls, minus what it is paid, in a month; null for no limit. */
+            earned_revenue_monthly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars buyers may pay for its calls, minus what it is paid, in a day; null for no limit. */
+            earned_revenue_daily_limit?: components["schemas"]["MoneyLimit"];
+            /** @description How many dollars buyers may pay for its calls, minus what it is paid, in an hour; null for no limit. */
+            earned_revenue_hourly_limit?: components["schemas"]["MoneyLimit"];
+            /** @description Ids of the buyers that get none of its calls. */
+            blocked_buyer_ids?: number[] | null;
+            /** @description Ids of the only buyers that get its calls; empty for any buyer. */
+            allowed_buyer_ids?: number[] | null;
+            /** @description What it is paid for calls to offers that have no terms for it. */
+            payouts?: components["schemas"]["TrafficSourcePayout"][] | null;
             /** @description When its last call began; null before the first. */
             last_call_at?: components["schemas"]["Timestamp"];
             /**
@@ -7785,6 +8701,552 @@ export interface components {
             success: boolean;
             /** @description The dispositions on this page. */
             dispositions: components["schemas"]["Disposition"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        TrafficSourceTokenCreate: {
+            /** @description Id, uuid or `user_traffic_source_id` of the traffic source. */
+            traffic_source_id: string;
+            /** @description The offer that leads are submitted to; this, `schedule_id` or `inbound_webhook_id`. */
+            offer_id?: string | null;
+            /** @description The schedule that leads are submitted to. */
+            schedule_id?: string | null;
+            /** @description The inbound webhook that takes pings and posts with it. */
+            inbound_webhook_id?: string | null;
+            /** @description What it is for. */
+            name?: string | null;
+            /** @description The record's identifier in another system; it need not be unique. */
+            external_record_id?: string | null;
+        };
+        TrafficSourceToken: {
+            /**
+             * Format: int64
+             * @description Id of the token.
+             */
+            id?: number;
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
+            legacy_id?: number;
+            /** @description Always `TrafficSourceToken`. */
+            type?: string;
+            /**
+             * Format: uuid
+             * @description UUID of the token. Accepted wherever its `id` is accepted.
+             */
+            uuid?: string;
+            /** @description When it was made. */
+            created_at?: components["schemas"]["Timestamp"];
+            /** @description When it was revoked; null while it works. */
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record for GET requests. */
+            routes_show_path?: string;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
+            company_id?: number;
+            /** @description What it is for. */
+            name?: string | null;
+            /**
+             * Format: int64
+             * @description Id of the traffic source that uses it.
+             */
+            traffic_source_id?: number;
+            /**
+             * Format: int64
+             * @description Id of the offer that leads are submitted to.
+             */
+            offer_id?: number | null;
+            /**
+             * Format: int64
+             * @description Id of the schedule that leads are submitted to.
+             */
+            schedule_id?: number | null;
+            /**
+             * Format: int64
+             * @description Id of the inbound webhook that takes pings and posts with it.
+             */
+            inbound_webhook_id?: number | null;
+            /** @description What a landing page sends as `lead_token`; null for a token of an inbound webhook. */
+            lead_token?: string | null;
+        };
+        TrafficSourceTokenReply: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            errors: components["schemas"]["NoErrors"];
+            /** @description The token, as it is after the request. */
+            traffic_source_token: components["schemas"]["TrafficSourceToken"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        TrafficSourceTokenWritten: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            errors: components["schemas"]["NoErrors"];
+            /** @description The token, as it is after the request. */
+            traffic_source_token: components["schemas"]["TrafficSourceToken"];
+            /** @description What a seller sends as `auth_token`, shown only in this response. Absent for a lead token. */
+            auth_token?: string;
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        TrafficSourceTokenPage: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            /** @description The records on this page. */
+            traffic_source_tokens: components["schemas"]["TrafficSourceToken"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        /**
+         * @description What is watched. `cap_used`: a cap is used to at least `percent`. `connect_rate_low`: of the calls of the last `minutes`, fewer than `percent` were connected, if there were `min_calls`. `no_calls`: none came in for `minutes`. `balance_low`: the balance of a prepaid buyer is below `amount`, or else below its own limit. `carrier_errors`: at least `count` calls and texts failed at the carrier in `minutes`. `webhook_paused`: the service has paused an outgoing webhook.
+         * @enum {string}
+         */
+        AlertKind: "cap_used" | "connect_rate_low" | "no_calls" | "balance_low" | "carrier_errors" | "webhook_paused";
+        AlertRuleFields: {
+            /** @description Begins the subject of mails. */
+            name?: string;
+            kind?: components["schemas"]["AlertKind"];
+            /** @description Nothing is watched; open alerts end without a message. */
+            paused?: boolean;
+            /** @description The one buyer that is watched; by default each. */
+            buyer_id?: string | null;
+            /** @description The one group whose caps are watched; for `cap_used`. */
+            buyer_group_id?: string | null;
+            /** @description The one traffic source that is watched. */
+            traffic_source_id?: string | null;
+            /** @description The one offer that is watched; for `connect_rate_low` and `no_calls`. */
+            offer_id?: string | null;
+            /** @description For `cap_used` and `connect_rate_low`. */
+            percent?: number | null;
+            /** @description For `connect_rate_low`, `no_calls` and `carrier_errors`. */
+            minutes?: number | null;
+            /** @description For `carrier_errors`. */
+            count?: number | null;
+            /** @description For `connect_rate_low`; with fewer calls nothing is said. By default 10. */
+            min_calls?: number | null;
+            /** @description Dollars, for `balance_low`; by default the buyer's own `balance_low_limit`. */
+            amount?: number | null;
+            /** @description Who is mailed when an alert begins, and when it ends. */
+            emails?: string[] | null;
+            /** @description The zone of `schedule`. */
+            time_zone?: string | null;
+            /** @description When the rule is watched; by default always. `no_calls` begins only when it has been watched for `minutes`. Outside, alerts neither begin nor end. */
+            schedule?: components["schemas"]["WeekSchedule"] | null;
+            /** @description The record's identifier in another system; it need not be unique. */
+            external_record_id?: string | null;
+        };
+        AlertRuleCreate: components["schemas"]["KeptIdentity"] & WithRequired<components["schemas"]["AlertRuleFields"], "name" | "kind"> & unknown;
+        AlertRuleUpdate: components["schemas"]["AlertRuleFields"] & unknown;
+        AlertRule: {
+            /**
+             * Format: int64
+             * @description Id of the record.
+             */
+            id?: number;
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
+            legacy_id?: number;
+            /** @description Always `AlertRule`. */
+            type?: string;
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the record. Accepted wherever its `id` is accepted.
+             */
+            uuid?: string | null;
+            /** @description When the record was created. */
+            created_at?: components["schemas"]["Timestamp"];
+            /** @description When the record last changed, through the API or otherwise. */
+            updated_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was deleted; null until then. Requests no longer find a deleted record. */
+            deleted_at?: components["schemas"]["Timestamp"];
+            /** @description When the record was last changed through the API. */
+            user_updated_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record for GET requests. */
+            routes_show_path?: string | null;
+            /** @description Path of the record for PUT requests. */
+            routes_edit_path?: string | null;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
+            company_id?: number;
+            /** @description Begins the subject of mails. */
+            name?: string;
+            kind?: components["schemas"]["AlertKind"];
+            /** @description Whether nothing is watched. */
+            paused?: boolean;
+            /**
+             * Format: int64
+             * @description The one buyer that is watched.
+             */
+            buyer_id?: number | null;
+            /**
+             * Format: int64
+             * @description The one group that is watched.
+             */
+            buyer_group_id?: number | null;
+            /**
+             * Format: int64
+             * @description The one traffic source that is watched.
+             */
+            traffic_source_id?: number | null;
+            /**
+             * Format: int64
+             * @description The one offer that is watched.
+             */
+            offer_id?: number | null;
+            /** @description The limit in percent. */
+            percent?: number | null;
+            /** @description The time that is looked at. */
+            minutes?: number | null;
+            /** @description The limit of failures. */
+            count?: number | null;
+            /** @description The least calls for a rate. */
+            min_calls?: number | null;
+            /** @description The limit in dollars. */
+            amount?: number | null;
+            /** @description Who is mailed. */
+            emails?: string[];
+            /** @description The zone of `schedule`. */
+            time_zone?: string;
+            /** @description When the rule is watched. */
+            schedule?: components["schemas"]["WeekSchedule"];
+            /**
+             * Format: int64
+             * @description How many of its alerts have not ended.
+             */
+            open_alerts_count?: number;
+        };
+        AlertRuleReply: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            errors: components["schemas"]["NoErrors"];
+            /** @description The rule, as it is after the request. */
+            alert_rule: components["schemas"]["AlertRule"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        AlertRulePage: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            /** @description The records on this page. */
+            alert_rules: components["schemas"]["AlertRule"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        Alert: {
+            /**
+             * Format: int64
+             * @description Id of the alert.
+             */
+            id?: number;
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
+            legacy_id?: number;
+            /** @description Always `Alert`. */
+            type?: string;
+            /**
+             * Format: uuid
+             * @description UUID of the alert.
+             */
+            uuid?: string;
+            /** @description When it began. */
+            created_at?: components["schemas"]["Timestamp"];
+            /** @description When it ended; null while it lasts. */
+            ended_at?: components["schemas"]["Timestamp"];
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
+            company_id?: number;
+            /**
+             * Format: int64
+             * @description Id of its rule.
+             */
+            alert_rule_id?: number;
+            kind?: components["schemas"]["AlertKind"];
+            /** @description What it is about, such as `buyers/7/attempt_daily` or `company`. */
+            subject?: string;
+            /** @description What was wrong when it began. */
+            message?: string;
+            /** @description What was measured when it began, in the unit of the threshold. */
+            value?: number | null;
+            /** @description The limit of the rule. */
+            threshold?: number | null;
+        };
+        AlertPage: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            /** @description The records on this page. */
+            alerts: components["schemas"]["Alert"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        /**
+         * @description What an entry of the ledger is. `deposit`: a buyer has paid in. `conversion`: a call costs a buyer. `payout`: a call has earned a traffic source. `return`: what a call cost or earned is taken back. `adjustment`: a correction, of a call or by hand. `payment`: a traffic source was paid.
+         * @enum {string}
+         */
+        AccountEntryKind: "deposit" | "conversion" | "return" | "adjustment" | "payout" | "payment";
+        AccountEntryCreate: {
+            /** @description Id or uuid of the buyer; either this or `traffic_source_id`. */
+            buyer_id?: string | null;
+            /** @description Id or uuid of the traffic source; either this or `buyer_id`. */
+            traffic_source_id?: string | null;
+            /**
+             * @description `deposit` for a buyer, `payment` for a traffic source, `adjustment` for both.
+             * @enum {string}
+             */
+            kind: "deposit" | "adjustment" | "payment";
+            /** @description Dollars that are added to the balance: above 0 for a `deposit`, below 0 for a `payment`, either for an `adjustment`. */
+            amount: number;
+            /** @description What it is about; shown on statements. */
+            note?: string | null;
+            /** @description The record's identifier in another system; it need not be unique. */
+            external_record_id?: string | null;
+        };
+        AccountEntry: {
+            /**
+             * Format: int64
+             * @description Id of the entry.
+             */
+            id?: number;
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
+            legacy_id?: number;
+            /** @description Always `AccountEntry`. */
+            type?: string;
+            /**
+             * Format: uuid
+             * @description UUID of the entry. Accepted wherever its `id` is accepted.
+             */
+            uuid?: string;
+            /** @description When it was made. */
+            created_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record for GET requests. */
+            routes_show_path?: string;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
+            company_id?: number;
+            /**
+             * Format: int64
+             * @description Id of the buyer whose account it is; null for a traffic source.
+             */
+            buyer_id?: number | null;
+            /**
+             * Format: int64
+             * @description Id of the traffic source whose account it is; null for a buyer.
+             */
+            traffic_source_id?: number | null;
+            kind?: components["schemas"]["AccountEntryKind"];
+            /** @description Dollars by which the balance has changed. What a call costs a buyer, and what a traffic source was paid, is below 0. */
+            amount?: number;
+            /**
+             * Format: int64
+             * @description Id of the call that it comes of; null for an entry by hand.
+             */
+            call_id?: number | null;
+            /**
+             * Format: int64
+             * @description Id of the user who made it; null for a call or a key pair of the company.
+             */
+            user_id?: number | null;
+            /** @description What it is about. */
+            note?: string | null;
+        };
+        AccountEntryReply: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            errors: components["schemas"]["NoErrors"];
+            /** @description The record. */
+            account_entry: components["schemas"]["AccountEntry"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        AccountEntryPage: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            /** @description The records on this page. */
+            account_entries: components["schemas"]["AccountEntry"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        StatementCreate: {
+            /** @description Id or uuid of the buyer; either this or `traffic_source_id`. */
+            buyer_id?: string | null;
+            /** @description Id or uuid of the traffic source; either this or `buyer_id`. */
+            traffic_source_id?: string | null;
+            /**
+             * Format: date-time
+             * @description Entries at or after this time are on the statement.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Entries before this time are; at least a minute ago.
+             */
+            to: string;
+            /** @description The zone of `from` and `to` without an offset, and of the times of the lines; by default UTC. */
+            time_zone?: string | null;
+            /** @description The record's identifier in another system; it need not be unique. */
+            external_record_id?: string | null;
+        };
+        /** @description Dollars by kind of entry; together the difference of the balances. */
+        StatementTotals: {
+            /** @description What was paid in. */
+            deposit: number;
+            /** @description What calls cost; below 0. */
+            conversion: number;
+            /** @description What was taken back. */
+            return: number;
+            /** @description Corrections. */
+            adjustment: number;
+            /** @description What calls have earned. */
+            payout: number;
+            /** @description What was paid to the traffic source; below 0. */
+            payment: number;
+        };
+        Statement: {
+            /**
+             * Format: int64
+             * @description Id of the statement.
+             */
+            id?: number;
+            /**
+             * Format: int64
+             * @description The same number as `id`.
+             */
+            legacy_id?: number;
+            /** @description Always `Statement`. */
+            type?: string;
+            /**
+             * Format: uuid
+             * @description UUID of the statement. Accepted wherever its `id` is accepted.
+             */
+            uuid?: string;
+            /** @description When it was made. */
+            created_at?: components["schemas"]["Timestamp"];
+            /** @description Path of the record for GET requests. */
+            routes_show_path?: string;
+            /** @description The record's identifier in another system. */
+            external_record_id?: string | null;
+            /**
+             * Format: int64
+             * @description Id of the company that the record belongs to.
+             */
+            company_id?: number;
+            /**
+             * Format: int64
+             * @description Id of the buyer whose account it is; null for a traffic source.
+             */
+            buyer_id?: number | null;
+            /**
+             * Format: int64
+             * @description Id of the traffic source whose account it is; null for a buyer.
+             */
+            traffic_source_id?: number | null;
+            /** @description The beginning of the period. */
+            period_from?: components["schemas"]["Timestamp"];
+            /** @description The end of the period. */
+            period_to?: components["schemas"]["Timestamp"];
+            /** @description The zone of the times of its lines. */
+            time_zone?: string;
+            /** @description Dollars of the balance before the period. */
+            opening_balance?: number;
+            /** @description The balance after it. */
+            closing_balance?: number;
+            /**
+             * Format: int64
+             * @description How many lines it has.
+             */
+            entries_count?: number;
+            totals?: components["schemas"]["StatementTotals"];
+        };
+        StatementReply: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            errors: components["schemas"]["NoErrors"];
+            /** @description The record. */
+            statement: components["schemas"]["Statement"];
+            checksum: components["schemas"]["Checksum"];
+            metadata: components["schemas"]["RecordMetadata"];
+        };
+        StatementPage: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            /** @description The records on this page. */
+            statements: components["schemas"]["Statement"][];
+            metadata: components["schemas"]["PageMetadata"];
+        };
+        StatementLine: {
+            /**
+             * Format: int64
+             * @description Id of the account entry.
+             */
+            id: number;
+            /**
+             * Format: date-time
+             * @description When it was made, in the zone of the statement.
+             */
+            at: string;
+            kind: components["schemas"]["AccountEntryKind"];
+            /** @description Dollars by which the balance has changed. */
+            amount: number;
+            /** @description The balance after it. */
+            balance: number;
+            /**
+             * Format: int64
+             * @description Id of its call.
+             */
+            call_id: number | null;
+            /**
+             * Format: uuid
+             * @description Uuid of its call; null also for a call that is no longer there.
+             */
+            call_uuid: string | null;
+            /** @description Name of the offer of its call. */
+            offer: string | null;
+            /** @description What it is about. */
+            note: string | null;
+        };
+        StatementLinePage: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            /** @description The lines on this page. */
+            lines: components["schemas"]["StatementLine"][];
             metadata: components["schemas"]["PageMetadata"];
         };
         /**
@@ -9287,6 +10749,110 @@ export interface components {
             totals: components["schemas"]["CallReportFigures"];
             metadata: components["schemas"]["ReportMetadata"];
         };
+        /** @description What the calls of all rows came to. */
+        GroupedCallReportFigures: {
+            /** @description Calls, incoming and outgoing. */
+            calls: components["schemas"]["Count"];
+            /** @description Calls that a buyer took. */
+            connects: components["schemas"]["Count"];
+            /**
+             * Format: int64
+             * @description Calls a buyer has paid for.
+             */
+            conversions: number | null;
+            /**
+             * Format: int64
+             * @description Calls a traffic source is paid for.
+             */
+            traffic_source_conversions: number | null;
+            /** @description `connects` divided by `calls`; 0 without calls. */
+            connect_rate: number;
+            /** @description `conversions` divided by `connects`; 0 without connects. */
+            conversion_rate: number | null;
+            /** @description Dollars that buyers pay. */
+            revenue: number | null;
+            /** @description Dollars that traffic sources are paid. */
+            payout: number | null;
+            /** @description Dollars: `revenue` minus `payout`. */
+            profit: number | null;
+            /** @description Dollars of revenue per call; 0 without calls. */
+            epc: number | null;
+            /** @description Average `total_duration` of the calls, in seconds; 0 without calls. */
+            average_duration: number;
+        };
+        /** @description What the calls of a row have in common. */
+        CallReportKey: {
+            by: components["schemas"]["CallReportGroup"];
+            /** @description Id of the record, the number, the text, or the local time: a month (2026-11), the first day of a week or a day (2026-11-01), an hour (2026-11-01T01:00:00.000-04:00), an hour of the day (0 to 23), or a day of the week (1 for Monday to 7 for Sunday). Null for calls without one; of a group of buyers that you do not see, too. */
+            key: string | null;
+            /** @description Name of the record; null for anything else. */
+            name: string | null;
+        };
+        GroupedCallReportRow: {
+            /** @description One for each of `group_by`, in its order. */
+            groups: components["schemas"]["CallReportKey"][];
+            /** @description Calls, incoming and outgoing. */
+            calls: components["schemas"]["Count"];
+            /** @description Calls that a buyer took. */
+            connects: components["schemas"]["Count"];
+            /**
+             * Format: int64
+             * @description Calls a buyer has paid for.
+             */
+            conversions: number | null;
+            /**
+             * Format: int64
+             * @description Calls a traffic source is paid for.
+             */
+            traffic_source_conversions: number | null;
+            /** @description `connects` divided by `calls`; 0 without calls. */
+            connect_rate: number;
+            /** @description `conversions` divided by `connects`; 0 without connects. */
+            conversion_rate: number | null;
+            /** @description Dollars that buyers pay. */
+            revenue: number | null;
+            /** @description Dollars that traffic sources are paid. */
+            payout: number | null;
+            /** @description Dollars: `revenue` minus `payout`. */
+            profit: number | null;
+            /** @description Dollars of revenue per call; 0 without calls. */
+            epc: number | null;
+            /** @description Average `total_duration` of the calls, in seconds; 0 without calls. */
+            average_duration: number;
+        };
+        GroupedCallReport: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            /** @description The page of the rows. */
+            rows: components["schemas"]["GroupedCallReportRow"][];
+            totals: components["schemas"]["GroupedCallReportFigures"];
+            metadata: components["schemas"]["GroupedReportMetadata"];
+        };
+        /** @description What the rows stand for, and how many there are. */
+        GroupedReportMetadata: {
+            /** @description Key of the rows. */
+            root: string;
+            /** @description What each row stands for. */
+            group_by: components["schemas"]["CallReportGroup"][];
+            /** @description The time zone of local times. */
+            time_zone: string;
+            /** @description The page. */
+            page: number;
+            /** @description Rows per page. */
+            per_page: number;
+            /**
+             * Format: int64
+             * @description How many pages there are.
+             */
+            total_pages: number;
+            /**
+             * Format: int64
+             * @description How many rows there are.
+             */
+            total_count: number;
+        };
         /** @description What the rows stand for, and how many there are. */
         ReportMetadata: {
             /** @description Key of the rows. */
@@ -10362,6 +11928,15 @@ export interface components {
         EmailSerializer: components["schemas"]["EmailSerializer"];
         /** @description Only records of this lead, by id or uuid. */
         OfLead: components["schemas"]["RecordId"];
+        /** @description Only the account of this buyer, by id or uuid. */
+        OfBuyerAccount: components["schemas"]["Reference"];
+        /** @description Only the account of this traffic source, by id or uuid. */
+        OfTrafficSourceAccount: components["schemas"]["Reference"];
+        /** @description Only alerts of this rule, by id or uuid. */
+        OfAlertRule: components["schemas"]["RecordId"];
+        /** @description True for alerts that have not ended, false for those that have. */
+        OpenAlerts: boolean;
+        AccountEntryKind: components["schemas"]["AccountEntryKind"];
         MessageDirection: components["schemas"]["MessageDirection"];
         MessageStatus: components["schemas"]["MessageStatus"];
         /** @description Only messages from or to this number, in any format. */
@@ -10506,6 +12081,14 @@ export interface components {
         CallTokenValue: string;
         /** @description What each row stands for. By default `buyer`; `traffic_source` for users who do not see what buyers pay. */
         CallReportCategory: components["schemas"]["CallReportCategory"];
+        /** @description What each row stands for: one to three of these, in the order in which the rows name them. By default `day`. */
+        CallReportGroupBy: components["schemas"]["CallReportGroup"][];
+        /** @description The token whose values `group_by=token` stands for. Only with it. */
+        CallReportTokenKey: string;
+        /** @description Only calls that were connected to this buyer or last tried with it, by id or uuid. */
+        GroupedReportBuyerId: components["schemas"]["Reference"];
+        /** @description The figure by which the rows are sorted. By default they are sorted by what they are grouped by. */
+        GroupedCallReportOrder: components["schemas"]["GroupedCallReportOrder"];
         /** @description What each row stands for. By default `offer`. */
         LeadReportCategory: components["schemas"]["LeadReportCategory"];
         /** @description Only what belongs to this offer, by id or uuid. */
@@ -11772,6 +13355,404 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listZipLists: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
+                page?: components["parameters"]["Page"];
+                /** @description Records per page. By default `25`. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records created at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records created at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` returns the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
+                format?: components["parameters"]["Format"];
+                /** @description By default `id`. */
+                order?: components["parameters"]["ValueListOrder"];
+                /** @description `value_list_grid` adds foreign keys to the record; a value list has none beyond its columns. */
+                serializer?: components["parameters"]["ValueListSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ZipListPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createZipList: {
+        parameters: {
+            query?: {
+                /** @description `value_list_grid` adds foreign keys to the record; a value list has none beyond its columns. */
+                serializer?: components["parameters"]["ValueListSerializer"];
+            };
+            header?: {
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ZipListCreate"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ZipListReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    newZipList: {
+        parameters: {
+            query?: {
+                /** @description `value_list_grid` adds foreign keys to the record; a value list has none beyond its columns. */
+                serializer?: components["parameters"]["ValueListSerializer"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A record that is not stored, with every default in place. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ZipListReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showZipList: {
+        parameters: {
+            query?: {
+                /** @description `value_list_grid` adds foreign keys to the record; a value list has none beyond its columns. */
+                serializer?: components["parameters"]["ValueListSerializer"];
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ZipListReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateZipList: {
+        parameters: {
+            query?: {
+                /** @description `value_list_grid` adds foreign keys to the record; a value list has none beyond its columns. */
+                serializer?: components["parameters"]["ValueListSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ValueListUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ZipListReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    deleteZipList: {
+        parameters: {
+            query?: {
+                /** @description `value_list_grid` adds foreign keys to the record; a value list has none beyond its columns. */
+                serializer?: components["parameters"]["ValueListSerializer"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as deleted. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ZipListReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addToZipList: {
+        parameters: {
+            query?: {
+                /** @description `value_list_grid` adds foreign keys to the record; a value list has none beyond its columns. */
+                serializer?: components["parameters"]["ValueListSerializer"];
+            };
+            header?: {
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ListValues"];
+            };
+        };
+        responses: {
+            /** @description The list, and how many values were changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ZipListValuesReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    removeFromZipList: {
+        parameters: {
+            query?: {
+                /** @description `value_list_grid` adds foreign keys to the record; a value list has none beyond its columns. */
+                serializer?: components["parameters"]["ValueListSerializer"];
+            };
+            header?: {
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ListValues"];
+            };
+        };
+        responses: {
+            /** @description The list, and how many values were changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ZipListValuesReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            507: components["responses"]["InsufficientStorage"];
+        };
+    };
+    listZipListValues: {
+        parameters: {
+            query?: {
+                /** @description Only this value, in any case. `total_count` is 1 when it is on the list, otherwise 0. */
+                value?: components["parameters"]["ListValue"];
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
+                page?: components["parameters"]["Page"];
+                /** @description Records per page. By default `25`. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description `false` returns the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
+                /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
+                format?: components["parameters"]["Format"];
+            };
+            header?: never;
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of values. */
+            200: {
+                headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListValuePage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listBuyerSuppressions: {
         parameters: {
             query?: {
@@ -12985,6 +14966,232 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TrafficSourceReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    reportTrafficSource: {
+        parameters: {
+            query?: {
+                /** @description What each row stands for: one to three of these, in the order in which the rows name them. By default `day`. */
+                group_by?: components["parameters"]["CallReportGroupBy"];
+                /** @description The token whose values `group_by=token` stands for. Only with it. */
+                token_key?: components["parameters"]["CallReportTokenKey"];
+                /** @description Only records created at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records created at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only what belongs to this offer, by id or uuid. */
+                offer_id?: components["parameters"]["ReportOfferId"];
+                /** @description Only calls that were connected to this buyer or last tried with it, by id or uuid. */
+                buyer_id?: components["parameters"]["GroupedReportBuyerId"];
+                /** @description The figure by which the rows are sorted. By default they are sorted by what they are grouped by. */
+                order?: components["parameters"]["GroupedCallReportOrder"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
+                page?: components["parameters"]["Page"];
+                /** @description Records per page. By default `25`. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `false` returns the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
+                /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
+                format?: components["parameters"]["Format"];
+            };
+            header?: never;
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the rows, and the totals of all. */
+            200: {
+                headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupedCallReport"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTrafficSourceTokens: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
+                page?: components["parameters"]["Page"];
+                /** @description Records per page. By default `25`. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records created at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records created at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` returns the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                /** @description Only the account of this traffic source, by id or uuid. */
+                traffic_source_id?: components["parameters"]["OfTrafficSourceAccount"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrafficSourceTokenPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createTrafficSourceToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrafficSourceTokenCreate"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrafficSourceTokenWritten"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showTrafficSourceToken: {
+        parameters: {
+            query?: {
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrafficSourceTokenReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeTrafficSourceToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as deleted. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrafficSourceTokenReply"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -16487,6 +18694,318 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listAccountEntries: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
+                page?: components["parameters"]["Page"];
+                /** @description Records per page. By default `25`. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records created at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records created at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` returns the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
+                format?: components["parameters"]["Format"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                /** @description Only the account of this buyer, by id or uuid. */
+                buyer_id?: components["parameters"]["OfBuyerAccount"];
+                /** @description Only the account of this traffic source, by id or uuid. */
+                traffic_source_id?: components["parameters"]["OfTrafficSourceAccount"];
+                kind?: components["parameters"]["AccountEntryKind"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountEntryPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createAccountEntry: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountEntryCreate"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountEntryReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showAccountEntry: {
+        parameters: {
+            query?: {
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountEntryReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listStatements: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
+                page?: components["parameters"]["Page"];
+                /** @description Records per page. By default `25`. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records created at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records created at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` returns the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
+                format?: components["parameters"]["Format"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                /** @description Only the account of this buyer, by id or uuid. */
+                buyer_id?: components["parameters"]["OfBuyerAccount"];
+                /** @description Only the account of this traffic source, by id or uuid. */
+                traffic_source_id?: components["parameters"]["OfTrafficSourceAccount"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatementPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createStatement: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StatementCreate"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatementReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showStatement: {
+        parameters: {
+            query?: {
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatementReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listStatementLines: {
+        parameters: {
+            query?: {
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
+                page?: components["parameters"]["Page"];
+                /** @description Records per page. By default `25`. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description `false` returns the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
+                format?: components["parameters"]["Format"];
+            };
+            header?: never;
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Lines of the statement. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatementLinePage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     createCallSession: {
         parameters: {
             query?: never;
@@ -16924,6 +19443,64 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    reportGroupedCalls: {
+        parameters: {
+            query?: {
+                /** @description What each row stands for: one to three of these, in the order in which the rows name them. By default `day`. */
+                group_by?: components["parameters"]["CallReportGroupBy"];
+                /** @description The token whose values `group_by=token` stands for. Only with it. */
+                token_key?: components["parameters"]["CallReportTokenKey"];
+                /** @description Only records created at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records created at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only what belongs to this offer, by id or uuid. */
+                offer_id?: components["parameters"]["ReportOfferId"];
+                /** @description Only calls that were connected to this buyer or last tried with it, by id or uuid. */
+                buyer_id?: components["parameters"]["GroupedReportBuyerId"];
+                /** @description Only what came from this traffic source, by id or uuid. */
+                traffic_source_id?: components["parameters"]["ReportTrafficSourceId"];
+                /** @description The figure by which the rows are sorted. By default they are sorted by what they are grouped by. */
+                order?: components["parameters"]["GroupedCallReportOrder"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
+                page?: components["parameters"]["Page"];
+                /** @description Records per page. By default `25`. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `false` returns the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
+                /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
+                format?: components["parameters"]["Format"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the rows, and the totals of all. */
+            200: {
+                headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupedCallReport"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     updateCallByUuid: {
         parameters: {
             query?: never;
@@ -17144,6 +19721,269 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAlertRules: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
+                page?: components["parameters"]["Page"];
+                /** @description Records per page. By default `25`. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records created at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records created at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` returns the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
+                order?: components["parameters"]["ChronologicalOrder"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRulePage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createAlertRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertRuleCreate"];
+            };
+        };
+        responses: {
+            /** @description The record as created. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRuleReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showAlertRule: {
+        parameters: {
+            query?: {
+                /** @description Only these columns of the record are returned. A name that the record does not have is refused, with those that it has. The `checksum` stays that of the whole record. */
+                columns?: components["parameters"]["RecordColumns"];
+            };
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRuleReply"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateAlertRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertRuleUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record as changed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRuleReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteAlertRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Id or uuid of the record. */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as deleted. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRuleReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAlerts: {
+        parameters: {
+            query?: {
+                /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
+                ids?: components["parameters"]["Ids"];
+                /** @description Page of the result, starting at 1. A page past the end is empty. By default `1`. */
+                page?: components["parameters"]["Page"];
+                /** @description Records per page. By default `25`. */
+                per_page?: components["parameters"]["PerPage"];
+                /** @description `-1` for the first page, then the `metadata.next_cursor` of the previous page, which is `0` on the last one. Replaces `page`. It is the id of the last record of a page: the next one begins after it, in the order that is asked for. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only records created at or after this time. */
+                created_at_from?: components["parameters"]["CreatedAtFrom"];
+                /** @description Only records created at or before this time. */
+                created_at_to?: components["parameters"]["CreatedAtTo"];
+                /** @description Only records with a text field that contains this text. Case-insensitive. */
+                fulltext?: components["parameters"]["Fulltext"];
+                /** @description Time zone for reading times without an offset and for all times in the response. See `/collections/time_zone`. */
+                time_zone?: components["parameters"]["TimeZone"];
+                /** @description Only these columns are read and returned. Names that the resource does not have are listed in `metadata.unknown_columns`. */
+                columns?: components["parameters"]["Columns"];
+                /** @description `false` returns the bare array, without root key and metadata. */
+                root?: components["parameters"]["Root"];
+                /** @description `true` takes data that may be up to 30 seconds old: where the installation has a standby database, it is read there, and `X-Data-Age` of the response says how old the data are at most. By default `false`. */
+                stale_ok?: components["parameters"]["StaleOk"];
+                /** @description By default `asc`. */
+                order_dir?: components["parameters"]["OrderDir"];
+                order?: components["parameters"]["ChronologicalOrder"];
+                /** @description Only alerts of this rule, by id or uuid. */
+                alert_rule_id?: components["parameters"]["OfAlertRule"];
+                /** @description True for alerts that have not ended, false for those that have. */
+                open?: components["parameters"]["OpenAlerts"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of records. */
+            200: {
+                headers: {
+                    "X-Data-Age": components["headers"]["DataAge"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];

@@ -3,6 +3,66 @@
 // numeric as strings.
 
 export interface SqlTypes {
+  'accounts.change_terms': {
+    params: {
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      terms: string | object | null;
+    };
+    row: object;
+  };
+  'accounts.find_statement': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      uuid: string | null;
+    };
+    row: {
+      id: string;
+      time_zone: string;
+    };
+  };
+  'accounts.insert_entry': {
+    params: {
+      amount: number | string | null;
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      now: Date | string | null;
+      traffic_source_id: number | string | bigint | null;
+      kind: string | null;
+      user_id: number | string | bigint | null;
+      note: string | null;
+      external_record_id: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'accounts.insert_statement': {
+    params: {
+      from: Date | string | null;
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+      to: Date | string | null;
+      now: Date | string | null;
+      external_record_id: string | null;
+      time_zone: string | null;
+    };
+    row: {
+      id: string;
+      record_webhook_event: string;
+    };
+  };
+  'accounts.lock_account': {
+    params: {
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
   'agents.add_events': {
     params: {
       company_id: number | string | bigint | null;
@@ -150,6 +210,176 @@ export interface SqlTypes {
       recorded: string;
     };
   };
+  'alerts.begin_alerts': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      rule_id: number | string | bigint | null;
+      kind: string | null;
+      emails: readonly (string)[] | string | null;
+      found: string | object | null;
+      rule: string | null;
+    };
+    row: {
+      id: string;
+      record_webhook_event: string;
+    };
+  };
+  'alerts.carrier_errors': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      minutes: number | string | bigint | null;
+      count: number | string | bigint | null;
+    };
+    row: {
+      subject: string;
+      failures: string;
+    };
+  };
+  'alerts.end_alerts': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      rule_id: number | string | bigint | null;
+      subjects: readonly (string)[] | string | null;
+      rule: string | null;
+    };
+    row: {
+      id: string;
+      record_webhook_event: string;
+      emails: string[];
+    };
+  };
+  'alerts.end_unwatched': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'alerts.list_watched_companies': {
+    params: object;
+    row: {
+      company_id: string;
+    };
+  };
+  'alerts.lock_rules': {
+    params: {
+      name: string | null;
+    };
+    row: {
+      is_locked: boolean;
+    };
+  };
+  'alerts.low_balances': {
+    params: {
+      amount: number | string | null;
+      company_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+    };
+    row: {
+      subject: string;
+      name: string | null;
+      balance: number;
+      low: number;
+    };
+  };
+  'alerts.low_connect_rate': {
+    params: {
+      buyer_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      minutes: number | string | bigint | null;
+      min_calls: number | string | bigint | null;
+      percent: number | string | null;
+    };
+    row: {
+      subject: string;
+      name: string | null;
+      calls: number;
+      connects: number;
+    };
+  };
+  'alerts.no_calls': {
+    params: {
+      buyer_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      minutes: number | string | bigint | null;
+    };
+    row: {
+      subject: string;
+      name: string | null;
+    };
+  };
+  'alerts.paused_webhooks': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      subject: string;
+      name: string;
+      paused_reason: string | null;
+    };
+  };
+  'alerts.read_alert': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      rule: string;
+      subject: string;
+      message: string;
+      created_at: Date;
+      ended_at: Date | null;
+      time_zone: string;
+    };
+  };
+  'alerts.read_rules': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      name: string;
+      kind: string;
+      buyer_id: string | null;
+      buyer_group_id: string | null;
+      traffic_source_id: string | null;
+      offer_id: string | null;
+      percent: number | null;
+      minutes: number | null;
+      count: number | null;
+      min_calls: number | null;
+      amount: number | null;
+      emails: string[];
+      is_open_since: boolean;
+    };
+  };
+  'alerts.used_caps': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      percent: number | string | null;
+      buyer_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+    };
+    row: {
+      subject: string;
+      name: string | null;
+      cap: string;
+      used: number;
+      max: number;
+    };
+  };
   'background.files_in_use': {
     params: {
       keys: readonly (string)[] | string | null;
@@ -237,6 +467,7 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       buyer_id: number | string | bigint | null;
       buyer_group_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
     };
     row: object;
   };
@@ -247,6 +478,7 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       buyer_id: number | string | bigint | null;
       buyer_group_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
     };
     row: object;
   };
@@ -266,10 +498,24 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       buyer_id: number | string | bigint | null;
       buyer_group_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
     };
     row: {
       name: string;
       maximum: number;
+    };
+  };
+  'buyers.hold_more_of_source': {
+    params: {
+      revenue: number | string | null;
+      company_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      now: Date | string | null;
+    };
+    row: {
+      held: number;
+      has_room: boolean;
     };
   };
   'buyers.keep_network_hours': {
@@ -286,6 +532,7 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       buyer_id: number | string | bigint | null;
       buyer_group_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
     };
     row: {
       id: string;
@@ -304,9 +551,19 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       buyer_id: number | string | bigint | null;
       buyer_group_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
       zone: string | null;
       network_limits: string | object | null;
       limits: string | object | null;
+    };
+    row: object;
+  };
+  'buyers.open_limits_of_source': {
+    params: {
+      company_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+      zone: string | null;
+      now: Date | string | null;
     };
     row: object;
   };
@@ -319,7 +576,7 @@ export interface SqlTypes {
       hours: unknown;
     };
   };
-  'buyers.record_for_buyer': {
+  'buyers.record_for_owner': {
     params: {
       attempt: number | string | bigint | null;
       buyer_conversion: number | string | bigint | null;
@@ -333,27 +590,9 @@ export interface SqlTypes {
       held_revenue: number | string | null;
       slots: number | string | bigint | null;
       company_id: number | string | bigint | null;
-      owner_id: number | string | bigint | null;
-    };
-    row: {
-      id: string;
-    };
-  };
-  'buyers.record_for_group': {
-    params: {
-      attempt: number | string | bigint | null;
-      buyer_conversion: number | string | bigint | null;
-      connection: number | string | bigint | null;
-      earned_revenue: number | string | null;
-      revenue: number | string | null;
-      now: Date | string | null;
-      calls: number | string | bigint | null;
-      held_connections: number | string | bigint | null;
-      held_conversions: number | string | bigint | null;
-      held_revenue: number | string | null;
-      slots: number | string | bigint | null;
-      company_id: number | string | bigint | null;
-      owner_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      buyer_group_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
     };
     row: {
       id: string;
@@ -435,6 +674,10 @@ export interface SqlTypes {
       totals_reset_at: Date | null;
       network_limits: unknown;
       changed_by: string | null;
+      balance: string | null;
+      credit_limit: string | null;
+      balance_low_limit: string | null;
+      traffic_source_id: string | null;
       hourly_limits: unknown;
     };
   };
@@ -514,6 +757,92 @@ export interface SqlTypes {
       totals_reset_at: Date | null;
       network_limits: unknown;
       changed_by: string;
+      balance: string | null;
+      credit_limit: string;
+      balance_low_limit: string | null;
+      traffic_source_id: string | null;
+    };
+  };
+  'buyers.reserve_for_source': {
+    params: {
+      attempt: number | string | bigint | null;
+      buyer_conversion: number | string | bigint | null;
+      connection: number | string | bigint | null;
+      earned_revenue: number | string | null;
+      revenue: number | string | null;
+      now: Date | string | null;
+      calls: number | string | bigint | null;
+      held_connections: number | string | bigint | null;
+      held_conversions: number | string | bigint | null;
+      held_revenue: number | string | null;
+      slots: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      owner_id: number | string | bigint | null;
+      spacing_seconds: number | string | bigint | null;
+    };
+    row: {
+      company_id: string;
+      id: string;
+      buyer_id: string | null;
+      buyer_group_id: string | null;
+      zone: string;
+      concurrency_cap_limit: number | null;
+      concurrency_cap_used: number;
+      pending_connections: number;
+      pending_conversions: number;
+      pending_revenue: string;
+      hourly_resets_at: Date | null;
+      daily_resets_at: Date | null;
+      monthly_resets_at: Date | null;
+      attempt_total_used: number;
+      attempt_monthly_used: number;
+      attempt_daily_used: number;
+      attempt_hourly_used: number;
+      connection_total_used: number;
+      connection_monthly_used: number;
+      connection_daily_used: number;
+      connection_hourly_used: number;
+      buyer_conversion_total_used: number;
+      buyer_conversion_monthly_used: number;
+      buyer_conversion_daily_used: number;
+      buyer_conversion_hourly_used: number;
+      revenue_total_used: string;
+      revenue_monthly_used: string;
+      revenue_daily_used: string;
+      revenue_hourly_used: string;
+      earned_revenue_total_used: string;
+      earned_revenue_monthly_used: string;
+      earned_revenue_daily_used: string;
+      earned_revenue_hourly_used: string;
+      attempt_total_limit: number | null;
+      attempt_monthly_limit: number | null;
+      attempt_daily_limit: number | null;
+      attempt_hourly_limit: number | null;
+      connection_total_limit: number | null;
+      connection_monthly_limit: number | null;
+      connection_daily_limit: number | null;
+      connection_hourly_limit: number | null;
+      buyer_conversion_total_limit: number | null;
+      buyer_conversion_monthly_limit: number | null;
+      buyer_conversion_daily_limit: number | null;
+      buyer_conversion_hourly_limit: number | null;
+      revenue_total_limit: string | null;
+      revenue_monthly_limit: string | null;
+      revenue_daily_limit: string | null;
+      revenue_hourly_limit: string | null;
+      earned_revenue_total_limit: string | null;
+      earned_revenue_monthly_limit: string | null;
+      earned_revenue_daily_limit: string | null;
+      earned_revenue_hourly_limit: string | null;
+      calls_count: number;
+      last_call_at: Date | null;
+      totals_reset_at: Date | null;
+      network_limits: unknown;
+      changed_by: string;
+      balance: string | null;
+      credit_limit: string;
+      balance_low_limit: string | null;
+      traffic_source_id: string | null;
     };
   };
   'buyers.reset_totals_of_caps': {
@@ -522,6 +851,7 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       buyer_id: number | string | bigint | null;
       buyer_group_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
     };
     row: object;
   };
@@ -541,6 +871,7 @@ export interface SqlTypes {
       amount: number | string | null;
       converts: boolean | null;
       now: Date | string | null;
+      note: string | null;
       buyer_id: number | string | bigint | null;
     };
     row: {
@@ -554,6 +885,7 @@ export interface SqlTypes {
       amount: number | string | null;
       now: Date | string | null;
       buyer_id: number | string | bigint | null;
+      note: string | null;
     };
     row: {
       is_recorded: boolean;
@@ -586,6 +918,7 @@ export interface SqlTypes {
       moved_connections: readonly (number | string | bigint)[] | string | null;
       moved_conversions: readonly (number | string | bigint)[] | string | null;
       moved_revenue: readonly (number | string)[] | string | null;
+      moved_slots: readonly (number | string | bigint)[] | string | null;
       spacings: readonly (number | string | bigint)[] | string | null;
       company_id: number | string | bigint | null;
       now: Date | string | null;
@@ -859,8 +1192,85 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       buyer_group_id: number | string | bigint | null;
       buyer_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
     };
     row: object;
+  };
+  'calls.grouped_report': {
+    params: {
+      group_by: readonly (string)[] | string | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
+      company_id: number | string | bigint | null;
+      labels_1: readonly (number | string | bigint)[] | string | null;
+      bounds_1: readonly (Date | string)[] | string | null;
+      token_key: string | null;
+      labels_2: readonly (number | string | bigint)[] | string | null;
+      bounds_2: readonly (Date | string)[] | string | null;
+      labels_3: readonly (number | string | bigint)[] | string | null;
+      bounds_3: readonly (Date | string)[] | string | null;
+      now: Date | string | null;
+      created_at_from: Date | string | null;
+      created_at_to: Date | string | null;
+      offer_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+      order: string | null;
+      order_dir: string | null;
+      per_page: number | string | bigint | null;
+      skipped: number | string | bigint | null;
+      zone: string | null;
+      sale: boolean | null;
+      purchase: boolean | null;
+    };
+    row: {
+      rows: string;
+      totals: string;
+      total_count: number;
+    };
+  };
+  'calls.grouped_report_csv': {
+    params: {
+      group_by: readonly (string)[] | string | null;
+      scope_teams: readonly (number | string | bigint)[] | string | null;
+      company_id: number | string | bigint | null;
+      labels_1: readonly (number | string | bigint)[] | string | null;
+      bounds_1: readonly (Date | string)[] | string | null;
+      token_key: string | null;
+      labels_2: readonly (number | string | bigint)[] | string | null;
+      bounds_2: readonly (Date | string)[] | string | null;
+      labels_3: readonly (number | string | bigint)[] | string | null;
+      bounds_3: readonly (Date | string)[] | string | null;
+      now: Date | string | null;
+      created_at_from: Date | string | null;
+      created_at_to: Date | string | null;
+      offer_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+      order: string | null;
+      zone: string | null;
+      sale: boolean | null;
+      purchase: boolean | null;
+      order_dir: string | null;
+    };
+    row: {
+      key_1: string;
+      name_1: string;
+      key_2: string;
+      name_2: string;
+      key_3: string;
+      name_3: string;
+      calls: string;
+      connects: string;
+      conversions: string;
+      traffic_source_conversions: string;
+      connect_rate: string;
+      conversion_rate: string;
+      revenue: string;
+      payout: string;
+      profit: string;
+      epc: string;
+      average_duration: string;
+    };
   };
   'calls.insert_event': {
     params: {
@@ -930,6 +1340,21 @@ export interface SqlTypes {
       revenue: string;
       payout: string;
       profit: string;
+    };
+  };
+  'calls.local_times': {
+    params: {
+      created_at_from: Date | string | null;
+      created_at_to: Date | string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      zone: string | null;
+      units: readonly (string)[] | string | null;
+    };
+    row: {
+      unit: string;
+      bounds: string;
+      labels: string;
     };
   };
   'calls.lock_by_id': {
@@ -1196,7 +1621,9 @@ export interface SqlTypes {
       traffic_source_repeat_caller: boolean | null;
       dialed_at: Date;
       buyer_group_id: number | null;
+      bid: unknown;
       payouts: unknown;
+      source_payouts: unknown;
       converted: boolean;
       set_revenue: number;
       is_returned: boolean;
@@ -1228,6 +1655,7 @@ export interface SqlTypes {
       carrier_call_id: string | null;
       lead_id: number | null;
       buyer_id: number | null;
+      traffic_source_id: number | null;
       buyer_group_id: number | null;
       revenue: number;
       payout: number;
@@ -1315,6 +1743,7 @@ export interface SqlTypes {
       buyer_repeat_caller: boolean | null;
       traffic_source_repeat_caller: boolean | null;
       payouts: unknown;
+      source_payouts: unknown;
       words: unknown;
       attempts: unknown;
       paid: unknown;
@@ -1363,6 +1792,7 @@ export interface SqlTypes {
       buyer_repeat_caller: boolean | null;
       traffic_source_repeat_caller: boolean | null;
       payouts: unknown;
+      source_payouts: unknown;
       words: unknown;
       attempts: unknown;
       paid: unknown;
@@ -1391,10 +1821,12 @@ export interface SqlTypes {
       releases: boolean | null;
       open_buyers: readonly (number | string | bigint)[] | string | null;
       open_groups: readonly (number | string | bigint)[] | string | null;
+      ended_at: Date | string | null;
       connection: number | string | bigint | null;
       buyer_conversion: number | string | bigint | null;
       owner_id: number | string | bigint | null;
       owner_group_id: number | string | bigint | null;
+      pays_source: boolean | null;
       has_use: boolean | null;
       buyer_seconds: number | string | bigint | null;
       now: Date | string | null;
@@ -1403,7 +1835,6 @@ export interface SqlTypes {
       buyer_id: number | string | bigint | null;
       connect_to: string | null;
       has_answer: boolean | null;
-      ended_at: Date | string | null;
       answered_duration: number | string | bigint | null;
       hangup_cause: string | null;
       recording_url: string | null;
@@ -1412,7 +1843,6 @@ export interface SqlTypes {
       tokens: string | object | null;
       revenue: number | string | null;
       payout: number | string | null;
-      pays_source: boolean | null;
       buyer_paid: boolean | null;
       source_paid: boolean | null;
       attempts: string | object | null;
@@ -1448,6 +1878,7 @@ export interface SqlTypes {
       releases: boolean | null;
       open_buyers: readonly (number | string | bigint)[] | string | null;
       open_groups: readonly (number | string | bigint)[] | string | null;
+      ended_at: Date | string | null;
       company_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
       version: string | null;
@@ -1456,7 +1887,6 @@ export interface SqlTypes {
       buyer_id: number | string | bigint | null;
       connect_to: string | null;
       has_answer: boolean | null;
-      ended_at: Date | string | null;
       answered_duration: number | string | bigint | null;
       hangup_cause: string | null;
       recording_url: string | null;
@@ -1502,10 +1932,12 @@ export interface SqlTypes {
       releases: boolean | null;
       open_buyers: readonly (number | string | bigint)[] | string | null;
       open_groups: readonly (number | string | bigint)[] | string | null;
+      ended_at: Date | string | null;
       connection: number | string | bigint | null;
       buyer_conversion: number | string | bigint | null;
       owner_id: number | string | bigint | null;
       owner_group_id: number | string | bigint | null;
+      pays_source: boolean | null;
       has_use: boolean | null;
       buyer_seconds: number | string | bigint | null;
       now: Date | string | null;
@@ -1514,7 +1946,6 @@ export interface SqlTypes {
       buyer_id: number | string | bigint | null;
       connect_to: string | null;
       has_answer: boolean | null;
-      ended_at: Date | string | null;
       answered_duration: number | string | bigint | null;
       hangup_cause: string | null;
       recording_url: string | null;
@@ -1523,7 +1954,6 @@ export interface SqlTypes {
       tokens: string | object | null;
       revenue: number | string | null;
       payout: number | string | null;
-      pays_source: boolean | null;
       buyer_paid: boolean | null;
       source_paid: boolean | null;
       attempts: string | object | null;
@@ -1536,6 +1966,13 @@ export interface SqlTypes {
       buyer_paid: boolean;
       source_paid: boolean;
     };
+  };
+  'calls.release_slots': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: object;
   };
   'calls.return_conversions': {
     params: {
@@ -1554,8 +1991,9 @@ export interface SqlTypes {
     params: {
       company_id: number | string | bigint | null;
       call_id: number | string | bigint | null;
-      payout: number | string | null;
       now: Date | string | null;
+      reason: string | null;
+      payout: number | string | null;
     };
     row: {
       is_recorded: boolean;
@@ -1566,6 +2004,7 @@ export interface SqlTypes {
       counted: string | object | null;
       now: Date | string | null;
       company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
     };
     row: object;
   };
@@ -2365,6 +2804,15 @@ export interface SqlTypes {
       list_values: number;
     };
   };
+  'erasure.delete_bids': {
+    params: {
+      company_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+    };
+    row: {
+      buyer_id: string;
+    };
+  };
   'erasure.delete_contact': {
     params: {
       company_id: number | string | bigint | null;
@@ -2756,6 +3204,7 @@ export interface SqlTypes {
       id: string;
       country: string;
       digest: Buffer | null;
+      of_sources: unknown;
     };
   };
   'http.find_lead_token': {
@@ -2769,6 +3218,7 @@ export interface SqlTypes {
       contact_prefixes: string[];
       offer_id: string | null;
       schedule_id: string | null;
+      traffic_source_id: string | null;
       zone: string;
       powers_of_company: string[] | null;
       powers_of_offer: string[] | null;
@@ -4848,7 +5298,9 @@ export interface SqlTypes {
     params: {
       company_id: number | string | bigint | null;
       offer_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
       now: Date | string | null;
+      caller_number: number | string | bigint | null;
       buyer_ids: readonly (number | string | bigint)[] | string | null;
     };
     row: {
@@ -4858,7 +5310,9 @@ export interface SqlTypes {
       number: string | null;
       revenue: number | null;
       duration: number | null;
+      expires_at: Date | null;
       payouts: unknown;
+      source_payouts: unknown;
     };
   };
   'ping_post.lock_holds': {
@@ -5057,6 +5511,21 @@ export interface SqlTypes {
       is_counted: boolean;
     };
   };
+  'routing.bidders': {
+    params: {
+      company_id: number | string | bigint | null;
+      buyer_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: number;
+      uuid: string;
+      request: unknown;
+      places: unknown;
+      timeout_ms: number;
+      secret_version: number;
+      secret_rotated_at: Date | null;
+    };
+  };
   'routing.business_hours': {
     params: {
       company_id: number | string | bigint | null;
@@ -5154,9 +5623,11 @@ export interface SqlTypes {
     row: {
       buyer_id: number | null;
       buyer_group_id: number | null;
+      traffic_source_id: number | null;
       zone: string;
       limits: unknown;
       used: unknown;
+      funds: number | null;
     };
   };
   'routing.changes': {
@@ -5223,6 +5694,10 @@ export interface SqlTypes {
       n: number;
     };
   };
+  'routing.delete_expired_bids': {
+    params: object;
+    row: object;
+  };
   'routing.expire_reservations': {
     params: {
       now: Date | string | null;
@@ -5275,6 +5750,22 @@ export interface SqlTypes {
       expires_at: Date | string | null;
     };
     row: object;
+  };
+  'routing.known_bids': {
+    params: {
+      failures: number | string | bigint | null;
+      company_id: number | string | bigint | null;
+      buyer_ids: readonly (number | string | bigint)[] | string | null;
+      now: Date | string | null;
+      rest_seconds: number | string | bigint | null;
+      offer_ids: readonly (number | string | bigint)[] | string | null;
+      numbers: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      place: number;
+      kept: unknown;
+      suspended: unknown;
+    };
   };
   'routing.observed_attempts': {
     params: {
@@ -5341,7 +5832,7 @@ export interface SqlTypes {
       caller_number: number | null;
       traffic_source_id: number | null;
       user_traffic_source_id: string | null;
-      source_paused: boolean;
+      source: unknown;
       sub_id: string | null;
       number_called: number | null;
       caller_city: string | null;
@@ -5356,6 +5847,7 @@ export interface SqlTypes {
       talked: number | null;
       gave_up_after: number | null;
       seeds: string[];
+      bids: unknown;
       attempts: unknown;
       calls_last: unknown;
       previous_fleets: string[] | null;
@@ -5381,6 +5873,17 @@ export interface SqlTypes {
       maker_user_id: string | null;
       maker_team_ids: string[];
     };
+  };
+  'routing.record_bids': {
+    params: {
+      company_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      now: Date | string | null;
+      bids: string | object | null;
+      failures: string | object | null;
+    };
+    row: object;
   };
   'routing.release_reservation': {
     params: {
@@ -5423,6 +5926,15 @@ export interface SqlTypes {
       ping_id: number | string | bigint | null;
     };
     row: object;
+  };
+  'routing.source_limits': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: {
+      limits: unknown;
+    };
   };
   'routing.talk_durations': {
     params: {
@@ -5749,6 +6261,15 @@ export interface SqlTypes {
       user_traffic_source_id: string | null;
     };
   };
+  'value_lists.is_zip_list': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+    };
+    row: {
+      is_zip_list: boolean;
+    };
+  };
   'value_lists.remove_all_values': {
     params: {
       company_id: number | string | bigint | null;
@@ -5778,7 +6299,7 @@ export interface SqlTypes {
   'value_lists.users_of_list': {
     params: {
       company_id: number | string | bigint | null;
-      key: string | null;
+      list: number | string | bigint | null;
     };
     row: {
       type: string;
@@ -6097,6 +6618,9 @@ export interface SqlTypes {
       buyer: string | null;
       conversion: string | null;
       agent: string | null;
+      account: string | null;
+      statement: string | null;
+      alert: string | null;
     };
   };
   'webhooks.release_queue': {

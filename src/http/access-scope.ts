@@ -17,7 +17,11 @@ import { accessScopeOf, COMPANY_WIDE, type Caller } from './auth/caller';
 // like one that does not exist, and one that others use too is changed only with a permission.
 
 /** Tables that are not named like their resource. */
-const TABLES: Record<string, Table> = { phone_numbers: 'numbers', call_sessions: 'calls' };
+const TABLES: Record<string, Table> = {
+  phone_numbers: 'numbers',
+  call_sessions: 'calls',
+  zip_lists: 'value_lists',
+};
 const IN_PATH: Record<string, string> = { id: 'id', uuid: 'id', user_buyer_id: 'user_buyer_id' };
 
 /** Enough for every body of the contract that names records. */

@@ -221,8 +221,9 @@ const withAside = (body: unknown, values: Record<string, unknown> = {}): unknown
  */
 function senderOf({ owner, webhook, invitation, caller, ip }: Call<OperationId>): KeyOwner {
   if (invitation) return { credentials: `${invitation.user_id}/${invitation.number}` };
-  const named = owner?.token ?? webhook?.vanity_uri;
+  const seller = webhook && `${webhook.vanity_uri}/${webhook.traffic_source_id ?? ''}`;
+  const named = owner?.token ?? seller;
   const credentials = named === undefined ? caller.public_key : `${named}/${caller.public_key}`;
-  const is_public = owner ? caller.public_key === '' : webhook?.digest === null;
+  const is_public = owner ? caller.public_key === '' : webhook?.is_public;
   return is_public ? { credentials, address: ip } : { credentials };
 }

@@ -62,7 +62,12 @@ interface Envelope {
   };
 }
 /** As the contract declares it; with root=false it is the bare array. */
-type ListReply<P extends Projection> = Json<Envelope & { [R in P['plural']]: never[] }>;
+type ListReply<P extends Projection> = Json<Envelope & { [R in RootOf<P>]: never[] }>;
+type RootOf<P extends Projection> = P extends { root: infer Root extends string }
+  ? Root
+  : P['plural'];
+
+const rootOf = ({ root, plural }: Projection): string => root ?? plural;
 
 /** A page of a resource, or all of it as CSV. */
 export async function list<P extends Projection>(
@@ -73,7 +78,7 @@ export async function list<P extends Projection>(
   const { db, projection } = options;
   await requireNamed(query, options);
   const { shape, values } = await planList(query, options);
-  return copyOut(db, csvTemplate(projection, shape)(values), projection.plural);
+  return copyOut(db, csvTemplate(projection, shape)(values), rootOf(projection));
 }
 
 /** A page of a resource that has no CSV format. */
@@ -97,7 +102,7 @@ async function pageOnce<P extends Projection>(
   if (shown.length === 0) await requireNamed(query, options);
   const has_next = rows.length > per_page;
   const { unknown_columns } = plan;
-  return pageReply(options.projection.plural, query, {
+  return pageReply(rootOf(options.projection), query, {
     records: shown.map(({ record }) => record!),
     total_count: totalOf(plan, rows),
     next_cursor: has_next ? Number(shown.at(-1)!.id) : END,

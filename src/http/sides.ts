@@ -25,8 +25,8 @@ export async function requireVisibleSides(
 ): Promise<void> {
   if (!db.accessScope || operation.method !== 'get') return;
   const used = operation.parameters.flatMap((parameter) => {
-    const side = sideOf(parameter, operation, query[parameter.name]);
-    return side ? [{ name: parameter.name, side }] : [];
+    const sides = sidesOf(parameter, operation, query[parameter.name]);
+    return sides.map((side) => ({ name: parameter.name, side }));
   });
   if (used.length === 0) return;
   const visible = await visibleSides(db);
@@ -71,10 +71,14 @@ const WORDS = {
 const hiddenOf = (visible: VisibleSides, side: Side): string =>
   WORDS[side === 'sale' || !visible.sale ? 'sale' : 'purchase'];
 
-function sideOf(parameter: Parameter, operation: Operation, value: unknown): Side | undefined {
-  if (value === undefined) return undefined;
-  if (parameter.name === 'order') return sideOfColumn(operation, String(value));
-  return parameter['x-side'] ?? parameter['x-side-by']?.[String(value)];
+/** The sides that a parameter is about; of a list, those of each of its values. */
+function sidesOf(parameter: Parameter, operation: Operation, value: unknown): Side[] {
+  if (value === undefined) return [];
+  const sides = [value].flat().map((each) => {
+    if (parameter.name === 'order') return sideOfColumn(operation, String(each));
+    return parameter['x-side'] ?? parameter['x-side-by']?.[String(each)];
+  });
+  return [...new Set(sides.filter((side) => side !== undefined))];
 }
 
 /**

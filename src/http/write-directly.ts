@@ -81,7 +81,7 @@ export async function writeDirectly<P extends Projection>(
       columns: assigned(of_part, part.computed),
     })),
   };
-  const log = entry && logOf(projection, write, { is_new, selection });
+  const log = entry && logOf(projection, write, selection);
   if (log === null) return undefined;
   const guarded = if_match !== undefined && if_match !== '*';
   const shape: WriteShape = {
@@ -134,16 +134,17 @@ const MAX_LOGS = 1_000;
 function logOf(
   projection: Projection,
   write: RecordWrite,
-  { is_new, selection }: { is_new: boolean; selection: { grid: boolean } },
+  selection: { grid: boolean },
 ): Log | null {
   const parts = (write.parts ?? []).map(({ table, columns }) => [table, ...columns].join());
   const own = [...write.columns, ...Object.keys(write.computed ?? {})].join();
-  const key = [selectionKey(projection, selection), is_new, own, ...parts].join('|');
+  const key = [selectionKey(projection, selection), own, ...parts].join('|');
   let log = logs.get(key);
   if (log === undefined) {
     const { type, columns, hidden } = comparedColumns(projection);
     const touched = touchedFields(projection, write, columns);
-    const is_hidden = is_new ? hidden.size > 0 : touched.some(({ name }) => hidden.has(name));
+    // What a new record does not set has no value, and is not in the log.
+    const is_hidden = touched.some(({ name }) => hidden.has(name));
     const shown = new Set(selectedFields(projection, selection).map(({ name }) => name));
     log = is_hidden ? null : { type, compared: columns, shown };
     if (logs.size >= MAX_LOGS) logs.clear();

@@ -59,6 +59,7 @@ async function beginPlannedCall(tx: Db, call: PlannedCall, ids: BusyIds): Promis
 /** With the seed of the plan, a day is drawn again as it was. */
 const vetoesOf = ({ seed }: PlannedCall, at: Date) => ({
   verdicts: new Map(),
+  bids: new Map(),
   uuid: uuidv7(at.getTime()),
   seed,
 });

@@ -10,6 +10,8 @@ export interface Owner {
   /** With a schedule: only when it was named, instead of the schedule's own offer. */
   offer_id: bigint | null;
   schedule_id: bigint | null;
+  /** The traffic source whose token was sent; absent or null for any other. */
+  traffic_source_id?: bigint | null;
   /** Two letters: numbers without country code are read as this country's. */
   country: string;
   /** IANA zone of leads whose own zone is unknown. */

@@ -89,7 +89,7 @@ async function submissionOf(
   { owner, ip, credentials, aside }: SubmitOptions,
   now: Date,
 ): Promise<Submission> {
-  const traffic_source_id = await sourceOf(db, fields, aside);
+  const traffic_source_id = await sourceOf(db, { fields, owner, aside });
   const tokens = withValuesOf(aside, sent);
   const warnings = warningsOf(aside);
   return {
@@ -119,13 +119,25 @@ async function submissionOf(
   };
 }
 
-async function sourceOf(db: Db, fields: SentLead, aside: SetAside): Promise<bigint | null> {
-  if (!fields.traffic_source_id) return null;
-  return findTrafficSource(db, fields.traffic_source_id).catch((error: unknown) => {
+async function sourceOf(
+  db: Db,
+  { fields, owner, aside }: { fields: SentLead; owner: Owner; aside: SetAside },
+): Promise<bigint | null> {
+  const of_token = owner.traffic_source_id ?? null;
+  if (!fields.traffic_source_id) return of_token;
+  const setAside = (error: unknown) => {
     aside.take(error, fields);
-    return null;
-  });
+    return of_token;
+  };
+  const named = await findTrafficSource(db, fields.traffic_source_id).catch(setAside);
+  return of_token === null || named === of_token ? named : setAside(ANOTHER_SOURCE);
 }
+
+const ANOTHER_SOURCE = HttpProblem.field(
+  'traffic_source_id',
+  'conflicting_fields',
+  'is not the traffic source that the lead token belongs to',
+);
 
 function callbackOf(
   { schedule_callback_at, schedule_callback_in_seconds: seconds }: SentLead,

@@ -3,6 +3,7 @@ import { deletedAt } from '../db/timestamps';
 import type { Queue } from '../jobs/queue';
 import { leaveTeams } from '../people/leave-teams';
 import { revokeLeadToken } from './lead-token';
+import { revokeSourceTokens } from './source-tokens';
 
 /**
  * Deletes a locked offer, detaches what refers to it, and queues the removal of its leads. Returns
@@ -19,6 +20,7 @@ export async function deleteOffer(
     data: deletedAt(now),
   });
   await revokeLeadToken(tx, offer);
+  await revokeSourceTokens(tx, offer, now);
   await tx.prisma.schedule.updateMany({ where: offer, data: { offer_id: null } });
   await tx.prisma.number.updateMany({
     where: { ...offer, deleted_at: null },

@@ -16,9 +16,9 @@ export async function setLeadToken(db: Db, owner: TokenOwner, token: string): Pr
   await db.prisma.leadToken.create({ data: { ...owner, token, company_id: db.company_id } });
 }
 
-/** Revokes the lead token of an offer or a schedule. */
+/** Revokes the own lead token of an offer or a schedule; those of traffic sources stay. */
 export async function revokeLeadToken(db: Db, owner: TokenOwner): Promise<void> {
-  await db.prisma.leadToken.deleteMany({ where: owner });
+  await db.prisma.leadToken.deleteMany({ where: { ...owner, traffic_source_id: null } });
 }
 
 /**

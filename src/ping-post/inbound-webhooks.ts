@@ -3,15 +3,14 @@ import { commonColumns, type Projection } from '../db/projection';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import { withDefaults } from '../http/defaults';
+import { newWebhookToken, type WebhookToken } from '../http/auth/webhook-tokens';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import {
   createInboundWebhook,
   deleteInboundWebhook,
-  newWebhookToken,
   updateInboundWebhook,
-  type WebhookToken,
 } from './save-inbound-webhook';
 import { BY_TIMES, type SortKey } from '../db/list-statements';
 

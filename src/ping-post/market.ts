@@ -1,8 +1,10 @@
 import type { Schemas } from '../contract';
 import type { Statements } from '../db/tenant';
 import { notFound } from '../errors';
+import { bidsRequired, withAnswers } from '../routing/bidding';
 import type { RouteFacts } from '../routing/engine/route';
 import { loadRouting } from '../routing/load-routing';
+import type { PreDialCheckRequired, PreDialVetoes } from '../routing/pre-dial-webhooks';
 import { NO_ORIGIN, routeFacts } from '../routing/route-facts';
 import { newSeed } from '../routing/seed';
 import type { Data } from '../tokens/lead-data';
@@ -27,13 +29,14 @@ export interface Market {
 
 /** A call that a seller offers. */
 export interface Sale extends Terms {
-  caller_number: number;
   /** How many buyers the carrier of the installation rings at once. */
   max_legs: number;
   sub_id: string | null;
   tokens: Data;
   /** Only these buyers; all buyers of the offer if absent. */
   allowed?: readonly number[];
+  /** What bidders have answered. */
+  vetoes: PreDialVetoes;
 }
 
 /** Whether calls can be forwarded to a number from anywhere, unlike to a SIP address. */
@@ -45,23 +48,35 @@ const STATUSES = {
   offer_suppressed: 'caller_number_suppressed',
   offer_paused: 'offer_paused',
   traffic_source_paused: 'traffic_source_paused',
+  traffic_source_cap_reached: 'traffic_source_cap_reached',
+  traffic_source_concurrency_full: 'traffic_source_concurrency_full',
 } as const;
+
+/** What a source's caps are is for the company to know: dollars would tell what buyers pay. */
+const OF_CAPS: Partial<Record<keyof typeof STATUSES, string>> = {
+  traffic_source_cap_reached: 'a cap of the traffic source is used up',
+  traffic_source_concurrency_full: 'the traffic source has as many calls in progress as it may',
+};
 
 /** Messages without the names of lists. */
 const UNNAMED: Partial<Record<keyof typeof STATUSES, string>> = {
   offer_suppressed: "the caller's number is on a suppression list of the offer",
 };
 
-/** Loads what decides who gets a seller's call, or why there is no buyer. */
+/**
+ * Loads what decides who gets a seller's call, or why there is no buyer; or says which bidders must
+ * be asked first. All are asked that could take the call: the seller sees them all.
+ */
 export async function openMarket(
   db: Statements,
-  { caller_number, max_legs, sub_id, tokens, allowed, ...terms }: Sale,
+  { max_legs, sub_id, tokens, allowed, vetoes, ...terms }: Sale,
   now: Date,
-): Promise<Market | NoBuyer> {
-  const { offer_id, traffic_source_id, show_buyer_names, may_name } = terms;
+): Promise<Market | NoBuyer | PreDialCheckRequired> {
+  const { offer_id, caller_number, traffic_source_id, show_buyer_names, may_name } = terms;
   const source = { offer_id: String(offer_id) };
-  const found = await loadRouting(db, { source, number: caller_number, traffic_source_id, now });
-  if (!found) throw notFound();
+  const read = await loadRouting(db, { source, number: caller_number, traffic_source_id, now });
+  if (!read) throw notFound();
+  const found = withAnswers(withoutOthers(read, allowed), vetoes.bids);
   const { facts } = found;
   const asked = await routeFacts(db, found, {
     now,
@@ -71,17 +86,21 @@ export async function openMarket(
     origin: { ...NO_ORIGIN, traffic_source_id, sub_id },
     max_legs,
     tried: new Set(),
+    comes_in: true,
+    vetoes,
   });
   if (asked.refused) {
     const { reason, message } = asked.refused;
-    const shown = show_buyer_names ? message : (UNNAMED[reason] ?? message);
+    const shown = OF_CAPS[reason] ?? (show_buyer_names ? message : (UNNAMED[reason] ?? message));
     return { status: STATUSES[reason], message: shown };
   }
+  const lead_id = facts.lead?.id ?? null;
+  const call = { ...terms, uuid: vetoes.uuid, number_called: null, lead_id, token_values: tokens };
+  const bids_required = bidsRequired(found, asked, { call, all: true });
+  if (bids_required) return bids_required;
   const number = await forwardingNumber(db, { offer_id, traffic_source_id });
   const candidates = found.candidates.filter(
-    (candidate) =>
-      (allowed?.includes(candidate.id) ?? true) &&
-      (number !== null || isDialable(candidate.number)),
+    (candidate) => number !== null || isDialable(candidate.number),
   );
   const ids = candidates.map(({ id }) => id);
   return {
@@ -89,14 +108,36 @@ export async function openMarket(
     asked,
     number,
     bids: await loadBids(db, ids, {
-      terms: { offer_id, traffic_source_id, show_buyer_names, may_name },
+      terms: { offer_id, caller_number, traffic_source_id, show_buyer_names, may_name },
       now,
     }),
   };
 }
 
+const withoutOthers = <Found extends { candidates: readonly Candidate[] }>(
+  found: Found,
+  allowed: readonly number[] | undefined,
+): Found =>
+  allowed
+    ? { ...found, candidates: found.candidates.filter(({ id }) => allowed.includes(id)) }
+    : found;
+
+/** The end of a hold, or of the first bid among its buyers that stands for less long. */
+export const endOfHold = (
+  { bids }: Pick<Market, 'bids'>,
+  { members }: Pick<Chosen, 'members'>,
+  hold_ends: Date,
+): Date => {
+  const ends = members.flatMap(({ buyer }) => bids.get(buyer.id)?.stands_until ?? []);
+  return new Date(Math.min(hold_ends.getTime(), ...ends.map((end) => end.getTime())));
+};
+
 /** No buyer is available: for this caller never, or just not now. */
 export function noBuyerOf({ judged: { candidates, faults } }: Chosen): NoBuyer {
+  // Another call has just taken the last place of the source.
+  const [{ reason } = {}] = faults.values();
+  if (reason === 'traffic_source_cap_reached' || reason === 'traffic_source_concurrency_full')
+    return { status: reason, message: OF_CAPS[reason]! };
   const is_suppressed = candidates.every((_, n) => faults.get(n)?.reason === 'suppressed');
   if (candidates.length > 0 && is_suppressed)
     return {

@@ -1,6 +1,5 @@
-import type { Row } from '../db/sql';
 import type { Statements } from '../db/tenant';
-import { payoutOf, type PayoutTerms } from '../routing/engine/payout';
+import { payoutOf } from '../routing/engine/payout';
 import {
   FIND_FORWARDING_NUMBER,
   INSERT_PING,
@@ -88,22 +87,33 @@ export interface Bid {
   name: string | null;
   /** + and digits, or a SIP address. */
   number: string | null;
-  /**
-   * Dollars by the payouts of the offer for the traffic source; what the buyer pays is not shown.
-   */
+  /** Dollars by the payouts of the offer or the source; what the buyer pays is not shown. */
   bid_price: number;
   /** Seconds after which the seller is paid; null if that does not depend on the duration. */
   bid_duration: number | null;
+  /** Until when a bidder's own bid stands; null for buyers that are not asked. */
+  stands_until: Date | null;
 }
 
 /** What decides what a seller gets and reads. */
 export interface Terms {
   offer_id: number;
+  caller_number: number;
   traffic_source_id: number | null;
   show_buyer_names: boolean;
   /** The buyers that may be named at most; absent: all. */
   may_name?: readonly number[] | undefined;
 }
+
+interface AskedBids {
+  buyer_ids: readonly number[];
+  offer_id: number;
+  caller_number: number;
+  traffic_source_id: number | null;
+  now: Date;
+}
+
+const readBids = (db: Statements, asked: AskedBids) => db.sql(LOAD_BIDS, asked);
 
 /** The bids of buyers, by buyer. */
 export async function loadBids(
@@ -111,17 +121,20 @@ export async function loadBids(
   buyer_ids: readonly number[],
   { terms, now }: { terms: Terms; now: Date },
 ): Promise<Map<number, Bid>> {
-  const { offer_id } = terms;
-  const rows = buyer_ids.length > 0 ? await db.sql(LOAD_BIDS, { buyer_ids, offer_id, now }) : [];
+  const { offer_id, caller_number, traffic_source_id } = terms;
+  const asked = { buyer_ids, offer_id, caller_number, traffic_source_id, now };
+  const rows = buyer_ids.length > 0 ? await readBids(db, asked) : [];
   return new Map(rows.map((row) => [row.buyer_id, bidOf(row, terms)]));
 }
 
+type BidRow = Awaited<ReturnType<typeof readBids>>[number];
+
 function bidOf(
-  { buyer_id, user_buyer_id, name, number, revenue, duration, payouts }: Row<'ping_post.load_bids'>,
+  { buyer_id, user_buyer_id, name, number, revenue, duration, ...tables }: BidRow,
   { traffic_source_id, show_buyer_names, may_name }: Terms,
 ): Bid {
   const is_named = show_buyer_names && (may_name?.includes(buyer_id) ?? true);
-  const due = payoutOf(payouts as PayoutTerms[], {
+  const due = payoutOf(tables, {
     traffic_source_id,
     answered_seconds: Infinity,
     revenue: revenue ?? undefined,
@@ -135,6 +148,7 @@ function bidOf(
     number,
     bid_price: due?.payout ?? 0,
     bid_duration: is_by_duration ? (due.terms.duration ?? 0) : sale_duration,
+    stands_until: tables.expires_at,
   };
 }
 

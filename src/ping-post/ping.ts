@@ -4,7 +4,20 @@ import { uuidv7 } from '../db/uuid';
 import type { SellersEndpoint } from '../http/auth/webhook-tokens';
 import { route } from '../routing/engine/route';
 import { reserveBuyers } from '../routing/reserve-buyers';
-import { INVALID, noBuyerOf, openMarket, PAUSED, type Market, type NoBuyer } from './market';
+import {
+  isCheckRequired,
+  type PreDialCheckRequired,
+  type PreDialVetoes,
+} from '../routing/pre-dial-webhooks';
+import {
+  endOfHold,
+  INVALID,
+  noBuyerOf,
+  openMarket,
+  PAUSED,
+  type Market,
+  type NoBuyer,
+} from './market';
 import { limitHolds } from './limit-holds';
 import { insertPing, type Bid, type PostAnswer } from './ping-record';
 import { readRequest, requireCaller, type SellersRequest } from './read-request';
@@ -29,25 +42,30 @@ interface Selling {
   now: Date;
   /** Whether the seller forwards the call at once. */
   posted: boolean;
+  /** What bidders have answered. */
+  vetoes: PreDialVetoes;
 }
 
 /**
  * Returns the buyers that would take a call, and reserves the first: its caps are reserved together
- * with the record of the reply, or not at all.
+ * with the record of the reply, or not at all. Has no effect when the result is that bidders must
+ * be asked first.
  */
 export async function ping(
   db: Db,
   sent: Schemas['PostRequest'],
-  { webhook, from, max_legs, now, posted }: Selling,
-): Promise<Sold> {
+  { webhook, from, max_legs, now, posted, vetoes }: Selling,
+): Promise<Sold | PreDialCheckRequired> {
   const request = await readRequest(db, sent, webhook);
   const caller_number = requireCaller(request);
   if (request.endpoint.paused) return unsold(PAUSED);
   if (caller_number === null) return unsold(INVALID);
   const { offer_id, show_buyer_names, may_name, sells_to } = request.endpoint;
-  const sold = { ...request, caller_number, offer_id, max_legs, show_buyer_names, may_name };
+  const names = { show_buyer_names, may_name };
+  const sold = { ...request, caller_number, offer_id, max_legs, vetoes, ...names };
   const sale = { ...sold, ...(sells_to && { allowed: sells_to }) };
   const market = await openMarket(db, sale, now);
+  if (isCheckRequired(market)) return market;
   if ('status' in market) return unsold(market);
   return db.statements(async (tx) => {
     await limitHolds(tx, { endpoint: request.endpoint, from, caller_number, now });
@@ -73,7 +91,8 @@ async function record(
   const { endpoint, tokens, traffic_source_id, sub_id } = request;
   const { number } = market;
   const uuid = uuidv7(now.getTime());
-  const expires_at = new Date(now.getTime() + endpoint.hold_seconds * 1000);
+  const hold_ends = new Date(now.getTime() + endpoint.hold_seconds * 1000);
+  const expires_at = endOfHold(market, chosen, hold_ends);
   const buyers = buyersOf(market, chosen, { uuid, expires_at });
   const bid = market.bids.get(chosen.members[0]!.buyer.id)!;
   const answer = posted
@@ -171,8 +190,13 @@ export function answerOf(
   { number: own, ...bid }: Bid,
   { ping_id, number, expires_at, warnings }: Promised,
 ): PostAnswer {
+  const { buyer_id, user_buyer_id, name, bid_price, bid_duration } = bid;
   return {
-    ...bid,
+    buyer_id,
+    user_buyer_id,
+    name,
+    bid_price,
+    bid_duration,
     ping_id,
     forwarding_number: number ?? own!,
     expires_at: expires_at.toISOString(),

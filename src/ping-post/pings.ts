@@ -4,6 +4,12 @@ import type { Deps } from '../deps';
 import { networkOf } from '../http/auth/address';
 import type { SellersEndpoint } from '../http/auth/webhook-tokens';
 import type { Handlers } from '../http/handlers';
+import {
+  isCheckRequired,
+  withPreDialChecks,
+  type PreDialCheckRequired,
+  type PreDialVetoes,
+} from '../routing/pre-dial-webhooks';
 import { ping, type PingReply } from './ping';
 import { pingAndPost, postPing, type PostReply } from './post';
 
@@ -21,27 +27,38 @@ interface Posting {
   /** How many buyers the carrier of the installation rings at once. */
   max_legs: number;
   now: Date;
+  /** What bidders have answered. */
+  vetoes: PreDialVetoes;
 }
 
-type Action<Body, Reply> = (db: Db, body: Body, posting: Posting) => Promise<Reply>;
+type Action<Body, Reply> = (
+  db: Db,
+  body: Body,
+  posting: Posting,
+) => Promise<Reply | PreDialCheckRequired>;
 
-const pingAlone: Action<Schemas['PingRequest'], PingReply> = async (db, body, posting) =>
-  (await ping(db, body, { ...posting, posted: false })).reply;
+const pingAlone: Action<Schemas['PingRequest'], PingReply> = async (db, body, posting) => {
+  const sold = await ping(db, body, { ...posting, posted: false });
+  return isCheckRequired(sold) ? sold : sold.reply;
+};
 
 /**
  * Pings and posts, with which sellers of calls ask for a buyer. Locks are taken in this order: the
- * ping, caps of groups, caps of buyers.
+ * ping, caps of groups, caps of buyers. None is held while bidders are asked.
  */
-export const pings = ({ clock, carrier }: Deps) => {
+export const pings = ({ clock, carrier, request, pepper }: Deps) => {
   const handler =
     <Body, Reply>(action: Action<Body, Reply>) =>
     ({ db, body, webhook, ip }: Request<Body>) =>
-      action(db, body ?? ({} as Body), {
-        webhook: webhook!,
-        from: networkOf(ip),
-        max_legs: carrier.max_legs,
-        now: clock(),
-      });
+      withPreDialChecks(db, { request, pepper, clock }, (vetoes) =>
+        action(db, body ?? ({} as Body), {
+          webhook: webhook!,
+          from: networkOf(ip),
+          max_legs: carrier.max_legs,
+          now: clock(),
+          vetoes,
+        }),
+      );
   const post: Action<Schemas['PostRequest'], PostReply> = postPing;
   return {
     pingInboundWebhook: handler(pingAlone),

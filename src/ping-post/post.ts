@@ -3,7 +3,21 @@ import type { Db, Statements } from '../db/tenant';
 import { HttpProblem } from '../errors';
 import type { SellersEndpoint } from '../http/auth/webhook-tokens';
 import { reserveBuyers } from '../routing/reserve-buyers';
-import { INVALID, isDialable, noBuyerOf, openMarket, PAUSED, type NoBuyer } from './market';
+import {
+  checkedTransaction,
+  isCheckRequired,
+  type PreDialCheckRequired,
+  type PreDialVetoes,
+} from '../routing/pre-dial-webhooks';
+import {
+  endOfHold,
+  INVALID,
+  isDialable,
+  noBuyerOf,
+  openMarket,
+  PAUSED,
+  type NoBuyer,
+} from './market';
 import { limitHolds } from './limit-holds';
 import { answerOf, ping, type PingReply, type Sold } from './ping';
 import {
@@ -26,25 +40,30 @@ interface Posting {
   /** How many buyers the carrier of the installation rings at once. */
   max_legs: number;
   now: Date;
+  /** What bidders have answered. */
+  vetoes: PreDialVetoes;
 }
 
 /**
  * Returns the number to which a call is to be forwarded. What the ping has reserved is certain
  * until it expires; after that a buyer is chosen again, among those that the `ping_id` stands for,
- * and reserved. The same post gets the same answer again.
+ * and reserved. The same post gets the same answer again. Has no effect when the result is that
+ * bidders must be asked first.
  */
 export async function postPing(
   db: Db,
   sent: Schemas['PostRequest'],
-  { webhook, from, max_legs, now }: Posting,
-): Promise<PostReply> {
+  { webhook, from, max_legs, now, vetoes }: Posting,
+): Promise<PostReply | PreDialCheckRequired> {
   const request = await readRequest(db, sent, webhook);
   const { ping_id } = request;
-  if (ping_id === undefined)
-    return replyTo(await ping(db, sent, { webhook, from, max_legs, now, posted: true }));
+  if (ping_id === undefined) {
+    const sold = await ping(db, sent, { webhook, from, max_legs, now, vetoes, posted: true });
+    return isCheckRequired(sold) ? sold : replyTo(sold);
+  }
   if (request.caller_number === null) return rejected(INVALID);
   const named = parse(ping_id);
-  return db.statements(async (tx) => {
+  return checkedTransaction<PostReply>(db, async (tx) => {
     const pinged = named && (await lockPing(tx, named.uuid, request.endpoint.id));
     if (!pinged || (named.buyer_id !== undefined && !pinged.buyer_ids.includes(named.buyer_id)))
       throw HttpProblem.field(
@@ -62,7 +81,9 @@ export async function postPing(
     const is_valid = before && (pinged.call_uuid !== null || new Date(before.expires_at) > now);
     if (is_valid && before.ping_id === ping_id) return accepted(before, pinged.call_uuid);
     const allowed = named.buyer_id === undefined ? pinged.buyer_ids : [named.buyer_id];
-    const answer = await answerPost(tx, { request, pinged, ping_id, allowed, from, max_legs, now });
+    const post = { request, pinged, ping_id, allowed, from, max_legs, now, vetoes };
+    const answer = await answerPost(tx, post);
+    if (isCheckRequired(answer)) return answer;
     if ('status' in answer) return rejected(answer);
     const { tokens, sub_id } = request;
     await saveAnswer(tx, pinged.id, { answer, tokens, sub_id });
@@ -75,8 +96,9 @@ export async function pingAndPost(
   db: Db,
   sent: Schemas['PingRequest'],
   posting: Posting,
-): Promise<PingReply & PostReply> {
+): Promise<(PingReply & PostReply) | PreDialCheckRequired> {
   const sold = await ping(db, sent, { ...posting, posted: true });
+  if (isCheckRequired(sold)) return sold;
   return { ...sold.reply, ...replyTo(sold) };
 }
 
@@ -106,10 +128,14 @@ interface Post {
   from: string;
   max_legs: number;
   now: Date;
+  vetoes: PreDialVetoes;
 }
 
 /** From the reservation of the ping, or from a new one. */
-async function answerPost(db: Statements, post: Post): Promise<PostAnswer | NoBuyer> {
+async function answerPost(
+  db: Statements,
+  post: Post,
+): Promise<PostAnswer | NoBuyer | PreDialCheckRequired> {
   const { request, pinged, ping_id, allowed, now } = post;
   const number = await forwardingNumber(db, pinged);
   const expires_at = new Date(now.getTime() + request.endpoint.hold_seconds * 1000);
@@ -126,29 +152,37 @@ async function answerPost(db: Statements, post: Post): Promise<PostAnswer | NoBu
     const bids = await loadBids(db, reserved.buyer_ids, { terms, now });
     const bid = bids.get(reserved.buyer_ids.find((id) => allowed.includes(id))!)!;
     if (number !== null || isDialable(bid.number))
-      return answerOf(bid, { ping_id, number, expires_at, warnings: [] });
+      return answerOf(bid, {
+        ping_id,
+        number,
+        expires_at: reserved.expires_at,
+        warnings: [],
+      });
   }
   return request.endpoint.paused ? PAUSED : chooseAgain(db, post, expires_at);
 }
 
 async function chooseAgain(
   db: Statements,
-  { request, pinged, ping_id, allowed, from, max_legs, now }: Post,
-  expires_at: Date,
-): Promise<PostAnswer | NoBuyer> {
+  { request, pinged, ping_id, allowed, from, max_legs, now, vetoes }: Post,
+  hold_ends: Date,
+): Promise<PostAnswer | NoBuyer | PreDialCheckRequired> {
   const { offer_id, caller_number } = pinged;
   const tokens = { ...pinged.token_values, ...request.tokens };
   const { sells_to } = request.endpoint;
   const sold = sells_to ? allowed.filter((id) => sells_to.includes(id)) : allowed;
   const { endpoint } = request;
   const { show_buyer_names, may_name } = endpoint;
-  const sale = { ...pinged, max_legs, show_buyer_names, may_name, tokens, allowed: sold };
+  const names = { show_buyer_names, may_name };
+  const sale = { ...pinged, ...names, max_legs, tokens, allowed: sold, vetoes };
   const market = await openMarket(db, sale, now);
+  if (isCheckRequired(market)) return market;
   if ('status' in market) return market;
   await limitHolds(db, { endpoint, from, caller_number, now, replaces: pinged.id });
   const chosen = await reserveBuyers(db, market.candidates, market.asked);
   if (chosen.members.length === 0) return noBuyerOf(chosen);
   const { number } = market;
+  const expires_at = endOfHold(market, chosen, hold_ends);
   await releaseReservation(db, pinged.id, now);
   await insertReservation(db, {
     ping_id: pinged.id,

@@ -52,18 +52,33 @@ export async function readRequest(
   const loose = Object.fromEntries(Object.entries(sent).filter(([key]) => !KNOWN.has(key)));
   const { tokens, faults } = tokensOf(loose, sent.data ?? {});
   rejectInvalidData(faults);
-  const { traffic_source_id } = endpoint;
   return {
     endpoint,
     caller_number: callerOf(sent, webhook.country),
-    traffic_source_id: sent.traffic_source_id
-      ? Number(await findTrafficSource(db, sent.traffic_source_id))
-      : traffic_source_id,
+    traffic_source_id: await sourceOf(db, sent, endpoint, webhook.traffic_source_id),
     sub_id: sent.sub_id ?? null,
     tokens,
     ping_id:
       sent.ping_id === undefined || sent.ping_id === null ? undefined : String(sent.ping_id).trim(),
   };
+}
+
+/** The source that the token belongs to, that the seller names, or else that of the endpoint. */
+async function sourceOf(
+  db: Db,
+  { traffic_source_id: named }: Schemas['PostRequest'],
+  { traffic_source_id: own }: { traffic_source_id: number | null },
+  of_token: number | undefined,
+): Promise<number | null> {
+  const found = named ? Number(await findTrafficSource(db, named)) : null;
+  if (of_token === undefined) return found ?? own;
+  if (found !== null && found !== of_token)
+    throw HttpProblem.field(
+      'traffic_source_id',
+      'conflicting_fields',
+      'must be left out: the auth_token is that of another traffic source',
+    );
+  return of_token;
 }
 
 async function readEndpoint(db: Db, id: SellersEndpoint['id']): Promise<Endpoint> {

@@ -1,27 +1,14 @@
-import { randomBytes } from 'node:crypto';
 import type { Schemas } from '../contract';
 import { makerOf } from '../db/makers';
 import { resolveReferences, type Reference, type Table } from '../db/records';
 import type { Db } from '../db/tenant';
 import { changedAt, createdAt, deletedAt } from '../db/timestamps';
-import { digestOf } from '../http/auth/credentials';
+import { newWebhookToken, type WebhookToken } from '../http/auth/webhook-tokens';
 import { HttpProblem } from '../errors';
+import { revokeSourceTokens } from '../offers/source-tokens';
 import { INSERT_LOOKUP } from './queries/inbound-webhooks';
 
 type Fields = Schemas['InboundWebhookFields'];
-
-export interface WebhookToken {
-  /** Shown once. */
-  token: string;
-  /** What is stored of it. */
-  digest: Uint8Array<ArrayBuffer>;
-}
-
-/** A token that senders to an endpoint must show. */
-export function newWebhookToken(pepper: string): WebhookToken {
-  const token = `wt_${randomBytes(32).toString('hex')}`;
-  return { token, digest: new Uint8Array(digestOf(pepper, token)) };
-}
 
 /** Makes a name the address of an endpoint. Throws 422 if another endpoint has it. */
 async function takeVanityUri(
@@ -111,6 +98,7 @@ export async function deleteInboundWebhook(db: Db, id: bigint, now: Date): Promi
   const where = keyOf(db, id);
   const { vanity_uri } = await db.prisma.inboundWebhook.update({ where, data });
   await db.prisma.inboundWebhookLookup.deleteMany({ where: { inbound_webhook_id: id } });
+  await revokeSourceTokens(db, { inbound_webhook_id: id }, now);
   db.afterCommit(() => void db.keys.release('inbound_webhook', vanity_uri));
   return vanity_uri;
 }

@@ -31,6 +31,7 @@ function candidateOf({ facts, lists }: BuyerOfOffer): Candidate {
   const { last_call_at, groups } = facts;
   return {
     ...withCap(facts),
+    bid: null,
     last_call_at: last_call_at === null ? null : new Date(last_call_at),
     groups: groups.map(withCap),
     suppressed_by: lists.map(({ id, name }) => ({ id, name })),

@@ -1,11 +1,14 @@
 import { batchers } from '../db/batcher';
 import type { Db, Statements } from '../db/tenant';
 import type { FilterNeeds } from '../tokens/filter-needs';
+import { readKnownBids, type KnownBids } from './bidding';
 import { NO_TERMS, type CallFacts } from './caller-facts';
 import { readCandidates, type AskedCall, type CallCandidates } from './candidates';
 import type { Basis } from './engine/basis';
+import { withBids } from './engine/bids';
 import type { LinedUp } from './engine/decide';
 import type { Candidate } from './engine/candidate';
+import type { CallSource } from './engine/source';
 import type { OfferSnapshot, Source } from './offer-snapshot';
 import type { CallerState } from './queries/call-state';
 import type { PreDialWebhook } from './read-pre-dial-webhooks';
@@ -21,6 +24,8 @@ export interface RoutingContext {
   facts: CallFacts;
   /** In the order of the basis. */
   candidates: readonly Candidate[];
+  /** Absent where no buyer bids; kept bids are those of the candidates already. */
+  known_bids?: KnownBids | undefined;
   /** What the decisions about the offer have in common. */
   basis: Basis;
   lined_up: LinedUp | undefined;
@@ -32,8 +37,8 @@ export interface RoutingContext {
   needs: FilterNeeds;
   /** What a seller has reserved for the next call of the caller to the offer. */
   reservation: AwaitedReservation | undefined;
-  /** Whether sources are paused: the one that was asked for, and that of the caller's lead. */
-  paused_sources: ReadonlyMap<number, boolean>;
+  /** The sources that the call may be from: as asked for, of the caller's lead, as reserved. */
+  sources: ReadonlyMap<number, CallSource>;
   /** Whether the call was reported before. */
   is_known: boolean;
 }
@@ -65,25 +70,29 @@ export async function loadRoutings(
   now: Date,
 ): Promise<(RoutingContext | undefined)[]> {
   const found = await readCandidates(db, calls, now);
-  return found.map((each, n) => contextOf(calls[n]!.source, each));
+  const known = await readKnownBids(db, calls, found, now);
+  return found.map((each, n) => contextOf(calls[n]!.source, each, known[n]));
 }
 
 function contextOf(
   source: Source,
   { candidates, basis, lined_up, snapshot, caller }: CallCandidates,
+  known_bids: KnownBids | undefined,
 ): RoutingContext | undefined {
   const facts = factsOf(source, caller);
   if (!facts) return undefined;
   return {
     facts,
-    candidates,
+    candidates: known_bids ? withBids(candidates, known_bids.kept) : candidates,
+    known_bids,
     basis,
-    lined_up,
+    // A lineup has the places of buyers without their bids.
+    lined_up: known_bids ? undefined : lined_up,
     caps: snapshot,
     webhooks: snapshot.webhooks,
     needs: snapshot.needs,
     reservation: reservationOf(caller),
-    paused_sources: new Map(caller.sources.map(({ id, paused }) => [id, paused])),
+    sources: new Map(caller.sources.map((each) => [each.id, each])),
     is_known: caller.is_known,
   };
 }

@@ -5,6 +5,8 @@ import type { Db } from '../db/tenant';
 import { needsOf, type FilterNeeds } from '../tokens/filter-needs';
 import { patternOf } from '../tokens/filters';
 import { isAllowedPattern } from '../tokens/patterns';
+import { readBidders, type Bidder } from './read-bidders';
+import { isBidder } from './engine/bids';
 import { copyCandidate, copyGroup, type Candidate, type CandidateGroup } from './engine/candidate';
 import {
   BUYER_SNAPSHOT,
@@ -43,6 +45,8 @@ export interface OfferSnapshot {
   limit_ids: readonly bigint[];
   /** Webhooks to ask before a buyer is dialed. */
   webhooks: readonly PreDialWebhook[];
+  /** How its buyers of type `rtb` are asked for bids, by buyer. */
+  bidders: ReadonlyMap<number, Bidder>;
   /** What the filters of its buyers and webhooks need from the database. */
   needs: FilterNeeds;
   /** Ids of the buyers that are ranked by earnings per call. */
@@ -115,11 +119,16 @@ async function readSnapshot(
     return { limit_id, group };
   });
   const buyers = withGroups(row!.buyers, groups_of);
+  const bidders = await readBidders(
+    db,
+    buyers.flatMap(({ facts }) => (isBidder(facts) ? [facts.id] : [])),
+  );
   await compilePatterns(buyers.map(({ facts }) => facts.record_token_filter_list));
   return {
     groups,
     buyers,
     webhooks,
+    bidders,
     needs: needsOf([
       ...buyers.map(({ facts }) => facts.record_token_filter_list),
       ...webhooks.map(({ token_filters }) => token_filters),
@@ -193,6 +202,7 @@ export function plainCandidates({ buyers }: OfferSnapshot, now: Date): Candidate
       ),
       groups,
       used_up: null,
+      bid: null,
       last_call_at: null,
       epc: null,
       suppressed_by: NO_LISTS,

@@ -2,30 +2,35 @@ import type { Db, Statements } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import { passesFilters } from '../tokens/filters';
 import type { TokenSource } from '../tokens/substitute';
+import { askBidders, type BidQuestion } from './ask-bidders';
 import { askWebhooks, type CallToDial, type Edges, type Question } from './ask-webhooks';
+import type { BidAnswer } from './bidding';
 import type { Veto } from './engine/eligibility';
 import type { Member } from './engine/route';
 import { ROLL_BACK_TO_SAVEPOINT, SAVEPOINT, SET_CALL_OF_LOGS } from './queries/pre-dial-webhooks';
 import type { PreDialWebhook } from './read-pre-dial-webhooks';
 import { newSeed } from './seed';
 
-// Webhooks that are asked before a buyer is dialed. They are found in the transaction that reserves
-// the buyer, but no lock may be held while they are asked: the transaction is rolled back and its
-// result is a PreDialCheckRequired. Then the webhooks are asked, and the work is done again.
+// Webhooks that are asked before a buyer is dialed, and bidders that are asked before it is chosen.
+// They are found in the transaction that reserves the buyer, but no lock may be held while they are
+// asked: the transaction is rolled back and its result is a PreDialCheckRequired. Then they are
+// asked, and the work is done again.
 
 /** What the webhooks have said so far, and what must be the same each time the work is done. */
 export interface PreDialVetoes {
   /** By buyer; null for a buyer that may be dialed. */
   verdicts: Map<number, Veto | null>;
+  /** What bidders have answered, by buyer. */
+  bids: Map<number, BidAnswer>;
   /** The uuid of the call, if it is a new one. */
   uuid: string;
   seed: string;
 }
 
-/** The result of work that would dial buyers before their webhooks were asked. */
+/** The result of work that would dial buyers before their webhooks, or bidders, were asked. */
 export interface PreDialCheckRequired {
   kind: 'pre_dial_check_required';
-  question: Question;
+  question: Question | BidQuestion;
 }
 
 export const isCheckRequired = (result: unknown): result is PreDialCheckRequired =>
@@ -70,7 +75,7 @@ function concerns(
 /** Rolls back a transaction of `checkedTransaction`; it never leaves that function. */
 class RollBack extends Error {
   constructor(readonly check: PreDialCheckRequired) {
-    super('webhooks must be asked before this buyer is dialed');
+    super('webhooks or bidders must be asked before a buyer is dialed');
   }
 }
 
@@ -115,8 +120,8 @@ async function atSavepoint<T>(
 }
 
 /**
- * Does work that may dial buyers. While its result is that a check is required, asks the webhooks
- * and does the work again with their verdicts, on the state of that time.
+ * Does work that may dial buyers. While its result is that a check is required, asks the webhooks,
+ * or the bidders, and does the work again with their answers, on the state of that time.
  */
 export async function withPreDialChecks<T>(
   db: Db,
@@ -125,17 +130,28 @@ export async function withPreDialChecks<T>(
 ): Promise<T> {
   const vetoes: PreDialVetoes = {
     verdicts: new Map(),
+    bids: new Map(),
     uuid: uuidv7(edges.clock().getTime()),
     seed: newSeed(),
   };
   const logs = new Map<string, string[]>();
+  const recordings: Promise<unknown>[] = [];
   for (;;) {
     const result = db.batched ? await work(vetoes) : await atSavepoint(db, () => work(vetoes));
     if (!isCheckRequired(result)) {
+      await Promise.all(recordings);
       for (const [call_uuid, uuids] of logs) await db.sql(SET_CALL_OF_LOGS, { call_uuid, uuids });
       return result;
     }
     const { question } = result;
+    if ('bidders' in question) {
+      const { answers, recorded } = await askBidders(db, question, edges);
+      for (const [buyer_id, answer] of answers) vetoes.bids.set(buyer_id, answer);
+      // A connection with an open transaction does one thing after the other.
+      if (question.reads_kept || !db.batched) await recorded;
+      recordings.push(recorded);
+      continue;
+    }
     const { uuid } = question.call;
     const { verdicts, log_uuids } = await askWebhooks(db, question, edges);
     for (const [buyer_id, veto] of verdicts) vetoes.verdicts.set(buyer_id, veto);

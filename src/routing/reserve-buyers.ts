@@ -9,17 +9,21 @@ import { decide, type FirstChoice, type Judged } from './engine/decide';
 import type { Member, RouteFacts } from './engine/route';
 import type { PreDialCheckRequired } from './pre-dial-webhooks';
 import { claimReservation, findReservation, type AwaitedReservation } from './reservations';
+import { reserveSource } from './reserve-source';
 import { readUsedUpCap } from './used-up-cap';
 
 /** Attempts to reserve in addition to one for each candidate: caps may free and fill in between. */
 const MAX_EXTRA_ATTEMPTS = 20;
 
-type Owner = { kind: 'buyer' | 'buyer_group'; id: number };
+type BuyerOrGroup = { kind: 'buyer' | 'buyer_group'; id: number };
+type Owner = BuyerOrGroup | { kind: 'traffic_source'; id: number };
 
 /** Caps of an owner that were reserved for the call. */
 interface OwnerReservation extends Reserved {
   owner: Owner;
   pending: Held;
+  /** None of its source for a call that no buyer gets. */
+  slots: 0 | 1;
 }
 
 /** What changed of a buyer or group after its candidates were read, so that reserving it failed. */
@@ -28,11 +32,19 @@ type ReservationFailure = Pick<Partial<Candidate>, 'used_up' | 'last_call_at'>;
 type Failures = Map<string, ReservationFailure>;
 
 const keyOf = ({ kind, id }: Owner) => `${kind}/${id}`;
-const capOwnerOf = ({ kind, id }: Owner): CapOwner =>
+const capOwnerOf = ({ kind, id }: BuyerOrGroup) =>
   kind === 'buyer' ? { buyer_id: id } : { buyer_group_id: id };
+const anyOwnerOf = ({ kind, id }: Owner): CapOwner =>
+  kind === 'traffic_source' ? { traffic_source_id: id } : capOwnerOf({ kind, id });
 
-/** The buyers to dial; the check is one that must be done before these buyers may be dialed. */
-type CheckOf = (members: readonly Member[]) => PreDialCheckRequired | undefined;
+/** What must be done before buyers may be dialed, or chosen. */
+interface Checks {
+  checkOf: (members: readonly Member[]) => PreDialCheckRequired | undefined;
+  /** Asks bidders. Absent where nobody can be asked. */
+  bidsOf?: ((candidates: readonly Candidate[]) => PreDialCheckRequired | undefined) | undefined;
+  /** Whether the caps of the source count the call also where no buyer can take it. */
+  counts_without_buyer?: boolean;
+}
 
 /**
  * Chooses the buyers to dial and reserves their caps: the first in the order whose caps have room.
@@ -54,17 +66,33 @@ export async function reserveBuyers(
 export async function reserveCheckedBuyers(
   db: Statements,
   candidates: readonly Candidate[],
-  { checkOf, ...facts }: RouteFacts & { checkOf: CheckOf },
+  { checkOf, bidsOf, counts_without_buyer = false, ...asked }: RouteFacts & Checks,
 ): Promise<Chosen | PreDialCheckRequired> {
   const failures: Failures = new Map();
+  let facts: RouteFacts = asked;
   for (let tries = 0; tries <= MAX_EXTRA_ATTEMPTS + candidates.length; tries++) {
-    const judged = decide(withFailures(candidates, failures), facts);
+    const current = withFailures(candidates, failures);
+    const bids_required = bidsOf?.(current);
+    if (bids_required) return bids_required;
+    const judged = decide(current, facts);
     const choice = judged.first;
-    if (!choice) return chosenOf(judged, [], []);
+    if (!choice && (!counts_without_buyer || facts.refused))
+      return { ...chosenOf(judged, [], []), refused: facts.refused };
+    if (!choice) {
+      const of_source = await reserveSource(db, facts, []);
+      if ('reserved' in of_source) return chosenOf(judged, [], of_source.reserved);
+      facts = { ...facts, ...of_source };
+      continue;
+    }
     const check = checkOf(choice.members);
     if (check) return check;
     const reserved = await reserveChoice(db, choice, { facts, failures });
-    if (reserved.length > 0) return chosenOf(judged, choice.members, reserved);
+    if (reserved.length === 0) continue;
+    const of_source = await reserveSource(db, facts, choice.members);
+    if ('reserved' in of_source)
+      return chosenOf(judged, choice.members, [...reserved, ...of_source.reserved]);
+    for (const each of reserved) await undo(db, each, facts.now);
+    facts = { ...facts, ...of_source };
   }
   throw new HttpProblem(
     'contended',
@@ -84,12 +112,15 @@ function chosenOf(
   return {
     judged,
     members: members.filter(({ buyer }) => buyer_ids.has(buyer.id)),
-    slots: reserved.map(({ call_limit_id, pending }) => ({ call_limit_id, ...pending })),
+    slots: reserved
+      .filter(({ slots }) => slots > 0)
+      .map(({ call_limit_id, pending }) => ({ call_limit_id, ...pending })),
     caps: reserved.flatMap(({ owner: { kind, id }, caps }) =>
       caps.map((cap) => ({
         ...cap,
         buyer_id: kind === 'buyer' ? id : null,
         buyer_group_id: kind === 'buyer_group' ? id : null,
+        traffic_source_id: kind === 'traffic_source' ? id : null,
       })),
     ),
   };
@@ -145,8 +176,8 @@ interface Reserving {
 }
 
 /**
- * Reserves the caps of a choice: the group's first, then the buyers' by id. Every call locks them
- * in this order, so that two calls never deadlock.
+ * Reserves the caps of a choice: the group's first, then the buyers' by id; those of the source are
+ * next. Every call locks them in this order, so that two calls never deadlock.
  */
 async function reserveChoice(
   db: Statements,
@@ -160,7 +191,7 @@ async function reserveChoice(
   if (group && !of_group) return [];
   const of_buyers: OwnerReservation[] = [];
   for (const member of members.toSorted((a, b) => a.buyer.id - b.buyer.id)) {
-    const owner: Owner = { kind: 'buyer', id: member.buyer.id };
+    const owner: BuyerOrGroup = { kind: 'buyer', id: member.buyer.id };
     const reserved = await reserveOwner(db, owner, pendingOf([member]), reserving);
     if (reserved) of_buyers.push(reserved);
   }
@@ -172,7 +203,7 @@ async function reserveChoice(
 /** Reserves the caps of one owner; notes the failure when another call was faster. */
 async function reserveOwner(
   db: Statements,
-  owner: Owner,
+  owner: BuyerOrGroup,
   pending: Held,
   { facts: { now, spacing_seconds }, failures }: Reserving,
 ): Promise<OwnerReservation | undefined> {
@@ -185,7 +216,7 @@ async function reserveOwner(
     spacing_seconds: owner.kind === 'buyer' ? (spacing_seconds ?? 0) : 0,
     now,
   });
-  if (reserved) return { ...reserved, owner, pending };
+  if (reserved) return { ...reserved, owner, pending, slots: 1 };
   failures.set(keyOf(owner), await reservationFailure(db, owner, { ...pending, now }));
   return undefined;
 }
@@ -200,13 +231,13 @@ export const pendingOf = (members: readonly Member[]): Held => ({
 /** Undoes a reservation; the row is still locked by this transaction, so no other has seen it. */
 async function undo(
   db: Statements,
-  { owner, pending }: OwnerReservation,
+  { owner, pending, slots }: OwnerReservation,
   now: Date,
 ): Promise<void> {
   await recordUsage(db, {
-    owner: capOwnerOf(owner),
+    owner: anyOwnerOf(owner),
     usage: { attempt: -1 },
-    concurrency: -1,
+    concurrency: -slots,
     hold: {
       connections: -pending.connections,
       conversions: -pending.conversions,
@@ -219,7 +250,7 @@ async function undo(
 
 async function reservationFailure(
   db: Statements,
-  owner: Owner,
+  owner: BuyerOrGroup,
   { revenue, now }: { revenue: number; now: Date },
 ): Promise<ReservationFailure> {
   const used_up = await readUsedUpCap(db, capOwnerOf(owner), { revenue, now });

@@ -2,13 +2,30 @@ import { areaOf, countryOf } from '../phone/area-codes';
 import { leadTokens, type Origin } from '../tokens/system';
 import type { Statements } from '../db/tenant';
 import { lookUpForFilters } from '../value-lists/look-up';
+import { bidsOfCall } from './bidding';
 import type { CallFacts } from './caller-facts';
+import type { Candidate } from './engine/candidate';
 import type { Refused } from './engine/eligibility';
 import type { RouteFacts } from './engine/route';
+import {
+  sourceBuyersOf,
+  sourceCapsOf,
+  sourceFault,
+  type CallSource,
+  type SourceBuyers,
+  type SourceCaps,
+  type SourceFault,
+} from './engine/source';
 import type { RoutingContext } from './load-routing';
 import type { PreDialVetoes } from './pre-dial-webhooks';
 
-function refusedBy(facts: CallFacts, source_paused: boolean): Refused | undefined {
+/** What keeps a call from all buyers, as far as its caller, its offer and its source decide. */
+export function refusedBy(
+  facts: Pick<CallFacts, 'blacklisted' | 'blocked_for_offer' | 'suppressed_by'> & {
+    offer: Pick<CallFacts['offer'], 'paused'>;
+  },
+  source: SourceFault | undefined,
+): Refused | undefined {
   const { offer, blacklisted, blocked_for_offer, suppressed_by } = facts;
   if (blacklisted)
     return {
@@ -24,9 +41,7 @@ function refusedBy(facts: CallFacts, source_paused: boolean): Refused | undefine
       message: `the caller's number is on a suppression list of the offer: ${lists}`,
     };
   if (offer.paused) return { reason: 'offer_paused', message: 'the offer is paused' };
-  return source_paused
-    ? { reason: 'traffic_source_paused', message: 'the traffic source is paused' }
-    : undefined;
+  return source;
 }
 
 /** Where a call comes from, as it is recorded. */
@@ -79,10 +94,12 @@ export interface CallToRoute {
   tried: ReadonlySet<number>;
   /** The verdicts of pre-dial webhooks. */
   vetoes?: PreDialVetoes | undefined;
-  /** Whether the traffic source that the call comes from is paused. */
-  source_paused?: boolean;
-  /** Reserved by a seller, or routed before: a pause of its source no longer matters. */
+  /** Reserved by a seller, or routed before: a pause of its source or its caps no longer matter. */
   is_accepted?: boolean;
+  /** Whether the call comes in now: then it takes from the caps of its source. */
+  comes_in?: boolean;
+  /** The id of a call that has taken from them before. */
+  call_id?: number | undefined;
 }
 
 /**
@@ -91,13 +108,20 @@ export interface CallToRoute {
  */
 export async function routeFacts(
   db: Statements,
-  { facts, needs, paused_sources }: RoutingContext,
+  { facts, needs, sources, candidates, known_bids }: RoutingContext,
   call: CallToRoute,
 ): Promise<RouteFacts> {
   const source_id = call.origin.traffic_source_id;
-  const source_paused =
-    !call.is_accepted && source_id !== null && (paused_sources.get(source_id) ?? false);
-  const asked = plainRouteFacts(facts, { ...call, source_paused });
+  const source = source_id === null ? undefined : sources.get(source_id);
+  const paid = {
+    payouts: facts.offer.payouts,
+    source_payouts: source?.payouts ?? [],
+    traffic_source_id: source_id,
+  };
+  const asked = {
+    ...plainRouteFacts(facts, { ...call, ...sourceFacts(source, candidates, call) }),
+    bids: bidsOfCall({ candidates, known_bids }, call.vetoes?.bids, paid),
+  };
   await lookUpForFilters(db.sql, [
     {
       company_id: db.company_id,
@@ -109,10 +133,49 @@ export async function routeFacts(
   return asked;
 }
 
+/** What its traffic source says of a call. */
+interface SourceFacts {
+  source_fault?: SourceFault | undefined;
+  source_buyers?: SourceBuyers | undefined;
+  source_caps?: SourceCaps | undefined;
+}
+
+type SourceTurn = Pick<CallToRoute, 'is_accepted' | 'comes_in' | 'call_id' | 'now'>;
+
+/** A call that came in earlier takes more dollars at most: of what a buyer pays that bid later. */
+const moreOfSource = (caps: SourceCaps, call_id: number | undefined): SourceCaps | undefined =>
+  call_id !== undefined && caps.revenue > 0 ? { ...caps, call_id } : undefined;
+
+function sourceFacts(
+  source: CallSource | undefined,
+  candidates: readonly Candidate[],
+  { is_accepted, comes_in, call_id, now }: SourceTurn,
+): SourceFacts {
+  if (!source) return {};
+  const caps = sourceCapsOf(source, candidates);
+  return {
+    source_fault: is_accepted ? undefined : sourceFault(source, caps?.revenue ?? 0, now),
+    source_buyers: sourceBuyersOf(source),
+    source_caps: comes_in ? caps : caps && moreOfSource(caps, call_id),
+  };
+}
+
 /** The facts that decide where a call goes. Pure. */
 export function plainRouteFacts(
   facts: CallFacts,
-  { now, seed, caller_number, tokens, origin, max_legs, tried, vetoes, source_paused }: CallToRoute,
+  {
+    now,
+    seed,
+    caller_number,
+    tokens,
+    origin,
+    max_legs,
+    tried,
+    vetoes,
+    source_fault,
+    source_buyers,
+    source_caps,
+  }: Omit<CallToRoute, 'is_accepted' | 'comes_in' | 'call_id'> & SourceFacts,
 ): RouteFacts {
   const { offer, paid } = facts;
   const previous = facts.previous_buyer_id ?? undefined;
@@ -123,7 +186,9 @@ export function plainRouteFacts(
     max_legs,
     tried,
     vetoed: vetoes?.verdicts,
-    refused: refusedBy(facts, source_paused ?? false),
+    refused: refusedBy(facts, source_fault),
+    source_buyers,
+    source_caps,
     first_buyer_id: offer.callback_behavior === 'same_buyer_first' ? previous : undefined,
     only_buyer_id: offer.callback_behavior === 'same_buyer_only' ? previous : undefined,
     pays_again_at: new Map(

@@ -16,7 +16,7 @@ import { simulate, type SimulationOrder } from './simulation/simulate';
 // why the others cannot. engine/ decides (pure), candidates.ts and load-routing.ts read what it
 // decides on, reserve-buyers.ts reserves caps, pre-dial-webhooks.ts asks before dialing, and
 // simulation/ replays calls. Locks on call_limits are taken in one order: groups by id, then
-// buyers by id. The one resource of its own is the simulation.
+// buyers by id, then traffic sources by id. The one resource of its own is the simulation.
 
 type Body = Schemas['RoutingSimulationCreate'];
 type Change = Schemas['SimulatedChange'];

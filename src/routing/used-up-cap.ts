@@ -1,6 +1,8 @@
 import type { CapOwner } from '../buyers/caps';
 import type { Db } from '../db/tenant';
 import type { UsedUpCap } from './engine/candidate';
+import { sourceFault, type SourceFault } from './engine/source';
+import { SOURCE_LIMITS } from './queries/source-limits';
 import { USED_UP_CAP_OF_BUYER, USED_UP_CAP_OF_GROUP, type CapJson } from './queries/used-up-cap';
 
 /** Reads a cap from JSON. A limit of 0 never has room, whatever window ends. */
@@ -16,7 +18,7 @@ export const capOf = (cap: CapJson | null): UsedUpCap | null =>
  */
 export async function readUsedUpCap(
   db: Pick<Db, 'sql'>,
-  owner: CapOwner,
+  owner: Exclude<CapOwner, { traffic_source_id: unknown }>,
   { revenue, now }: { revenue: number; now: Date },
 ): Promise<UsedUpCap | null> {
   const [row] =
@@ -24,4 +26,14 @@ export async function readUsedUpCap(
       ? await db.sql(USED_UP_CAP_OF_BUYER, { id: owner.buyer_id, revenue, now })
       : await db.sql(USED_UP_CAP_OF_GROUP, { id: owner.buyer_group_id, revenue, now });
   return capOf(row?.cap ?? null);
+}
+
+/** The cap that keeps a call that may bring `revenue` dollars from a traffic source now. */
+export async function readSourceFault(
+  db: Pick<Db, 'sql'>,
+  id: number,
+  { revenue, now }: { revenue: number; now: Date },
+): Promise<SourceFault | undefined> {
+  const [row] = await db.sql(SOURCE_LIMITS, { id });
+  return sourceFault({ paused: false, limits: row?.limits ?? null }, revenue, now);
 }

@@ -7,6 +7,7 @@ import { HttpProblem } from '../errors';
 import { COMPANY_WIDE, isPermitted, type Caller } from '../http/auth/caller';
 import type { Queue } from '../jobs/queue';
 import { newLeadToken, revokeLeadToken, setLeadToken } from '../offers/lead-token';
+import { revokeSourceTokens } from '../offers/source-tokens';
 import { pauseColumns } from '../people/paused-by';
 import { requireValueLists } from '../value-lists/require-lists';
 
@@ -139,6 +140,7 @@ export async function deleteSchedule(
     data: deletedAt(now),
   });
   await revokeLeadToken(tx, { schedule_id: id });
+  await revokeSourceTokens(tx, { schedule_id: id }, now);
   await tx.prisma.buyerSuppressionSchedule.deleteMany({ where: { schedule_id: id } });
   await queue.add(tx, 'remove_leads', {
     company_id: String(tx.company_id),

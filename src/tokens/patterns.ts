@@ -186,3 +186,14 @@ const repeated = (group: number, last: number, times: number): [number, number] 
   const size = (last + 1) * times + 1;
   return [group - last + size, size];
 };
+
+/**
+ * What the first group of a pattern matches in the beginning of a text, or the whole pattern where
+ * it has no group; undefined where it matches nowhere.
+ */
+export function firstMatch(pattern_text: string, text: string): string | undefined {
+  const pattern = compiled(pattern_text);
+  const matcher = pattern?.matcher(text.slice(0, MAX_VALUE_LENGTH));
+  if (!pattern || !matcher?.find()) return undefined;
+  return matcher.group(pattern.groupCount() > 0 ? 1 : 0) ?? '';
+}

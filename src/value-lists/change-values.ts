@@ -1,26 +1,9 @@
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
-import { folded } from '../tokens/filter-values';
 import { ADD_VALUES, REMOVE_ALL_VALUES, REMOVE_VALUES } from './queries/value-lists';
 
 /** The most values of one list. */
 export const MAX_VALUES = 1_000_000;
-const MAX_LENGTH = 255;
-
-/**
- * Values as a list has them, each once, without blank ones. Throws 422 for one that is too long.
- */
-export function valuesIn(sent: readonly string[], field: string): string[] {
-  const values = [...new Set(sent.map(folded))].filter(Boolean);
-  const long = values.find((value) => value.length > MAX_LENGTH);
-  if (long !== undefined)
-    throw HttpProblem.field(
-      field,
-      'invalid_value',
-      `must have values of at most ${MAX_LENGTH} characters; ${long.slice(0, 40)}… is longer`,
-    );
-  return values;
-}
 
 /** Adds values to a locked list; returns how many it did not have. */
 export async function addValues(

@@ -17,13 +17,14 @@ const USUAL_NAMES = new Set(
 );
 
 /**
- * The values of a CSV file: those of the column that is named, else of the only one, else of the
- * one with a usual name such as zip. A first row that names the column is no value. Throws 422.
+ * The values of a CSV file, with their lines: those of the column that is named, else of the only
+ * one, else of the one with a usual name such as zip. A first row that names the column is no
+ * value. Throws 422.
  */
 export async function readValues(
   { path, bytes }: Upload,
   column_name: string | null | undefined,
-): Promise<string[]> {
+): Promise<{ texts: string[]; lines: number[] }> {
   if (bytes > MAX_BYTES) throw invalidFile(`must have at most ${MAX_BYTES} bytes`);
   try {
     return valuesOf(await rowsOf(path), column_name);
@@ -57,12 +58,16 @@ async function* all(first: string, others: AsyncIterable<string>): AsyncGenerato
   yield* others;
 }
 
-function valuesOf(rows: readonly CsvRecord[], column_name: string | null | undefined): string[] {
+function valuesOf(rows: readonly CsvRecord[], column_name: string | null | undefined) {
   const header = (rows[0]?.cells ?? []).map((cell) => cell.trim().toLowerCase());
   const { column, has_header } = columnIn(header, column_name?.trim().toLowerCase());
   const misquoted = rows.find((row) => row.misquoted);
   if (misquoted) throw invalidFile(`has a quote in the wrong place in line ${misquoted.line}`);
-  return rows.slice(has_header ? 1 : 0).map(({ cells }) => cells[column] ?? '');
+  const with_values = rows.slice(has_header ? 1 : 0);
+  return {
+    texts: with_values.map(({ cells }) => cells[column] ?? ''),
+    lines: with_values.map(({ line }) => line),
+  };
 }
 
 function columnIn(

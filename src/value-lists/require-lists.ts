@@ -1,8 +1,9 @@
+import { findRecord, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
-import { HttpProblem } from '../errors';
+import { HttpProblem, notFound } from '../errors';
 import { needsOf } from '../tokens/filter-needs';
 import { folded } from '../tokens/filter-values';
-import { SHARE_LISTS } from './queries/value-lists';
+import { IS_ZIP_LIST, SHARE_LISTS } from './queries/value-lists';
 
 /**
  * Requires that the value lists exist that filters name, and keeps them from being renamed or
@@ -24,4 +25,26 @@ export async function requireValueLists(
       'unknown_reference',
       `names no value list of yours: ${unknown.join(', ')}; GET /value_lists shows them`,
     );
+}
+
+/** Returns the id of a visible list of ZIP codes. Throws 404. */
+export async function findZipList(db: Db, reference: Reference): Promise<bigint> {
+  const id = await findRecord(db, 'value_lists', reference);
+  if (!(await isZipList(db, id))) throw notFound();
+  return id;
+}
+
+/** Requires that a list is one of ZIP codes. Throws 422 on the field. */
+export async function requireZipList(db: Db, id: bigint, field: string): Promise<void> {
+  if (await isZipList(db, id)) return;
+  throw HttpProblem.field(
+    field,
+    'unknown_reference',
+    'must be a list of ZIP codes, of which GET /zip_lists has all; this list is of another kind',
+  );
+}
+
+async function isZipList(db: Db, id: bigint): Promise<boolean> {
+  const [row] = await db.sql(IS_ZIP_LIST, { list: id });
+  return row?.is_zip_list === true;
 }

@@ -36,9 +36,10 @@ export async function maskEvents(
   const buyers = [...new Set(events.flatMap(({ buyer_id }) => buyer_id ?? []).map(Number))];
   const own = await visibleBuyers(owner, buyers);
   const paying = await visibleBuyers(reader, buyers);
+  const drawn_up = await visibleStatements(db, maker, events);
   return events
     .filter((event) => isKindVisible(event, records.get(event.id)!.call))
-    .map((event) => masked(event, records.get(event.id)!, { own, paying }))
+    .map((event) => masked(event, records.get(event.id)!, { own, paying, drawn_up }))
     .filter(isComplete);
 }
 
@@ -57,12 +58,29 @@ function isKindVisible(event: WebhookEvent, call: string | null): boolean {
   return !isHidden((JSON.parse(call) as Record<string, unknown>)[column]);
 }
 
-type Buyers = Record<'own' | 'paying', ReadonlySet<number>>;
+/** Ids of the buyers and statements that the maker sees. */
+type Seen = Record<'own' | 'paying' | 'drawn_up', ReadonlySet<number>>;
+
+/** The statements of events that the maker may read. */
+async function visibleStatements(
+  db: Connection,
+  maker: Maker,
+  events: readonly WebhookEvent[],
+): Promise<Set<number>> {
+  const ids = events.flatMap(({ statement }) => statementId(statement) ?? []);
+  if (ids.length === 0) return new Set();
+  const viewer = await viewerOf(db, maker, ['statements:read']);
+  const hidden = new Set(await notVisible(viewer, 'statements', ids));
+  return new Set(ids.filter((id) => !hidden.has(id)));
+}
+
+const statementId = (statement: string | null): number | undefined =>
+  statement === null ? undefined : (JSON.parse(statement) as { id: number }).id;
 
 function masked(
   event: WebhookEvent,
   records: Pick<EventRecords, 'lead' | 'call' | 'attempt'>,
-  { own, paying }: Buyers,
+  { own, paying, drawn_up }: Seen,
 ): WebhookEvent {
   const buyer_id = Number(event.buyer_id);
   const is_own = own.has(buyer_id);
@@ -73,6 +91,9 @@ function masked(
     buyer: is_own ? event.buyer : null,
     conversion: paying.has(buyer_id) ? conversionOf(event, records.call) : null,
     agent: null,
+    alert: null,
+    account: is_own ? event.account : null,
+    statement: drawn_up.has(statementId(event.statement) ?? 0) ? event.statement : null,
     lead_id: records.lead === null ? null : event.lead_id,
     call_id: records.call === null ? null : event.call_id,
     buyer_id: is_own ? event.buyer_id : null,

@@ -1,14 +1,13 @@
 import { areaOf } from '../phone/area-codes';
 import { ownTokens, type TokenSource } from '../tokens/substitute';
 import { withOrigin, type Origin } from '../tokens/system';
+import { RECORDS, type RecordName } from './readable-events';
 
 /** Larger bodies are not sent. */
 export const MAX_BODY_BYTES = 20_000;
 
 /** The records of an event, as JSON. */
-export type PayloadRecords = Readonly<
-  Partial<Record<'lead' | 'call' | 'buyer' | 'attempt' | 'conversion' | 'agent', string | null>>
->;
+export type PayloadRecords = Readonly<Partial<Record<RecordName, string | null>>>;
 
 export interface PayloadEvent extends PayloadRecords {
   /** The type of the payload. */
@@ -18,9 +17,7 @@ export interface PayloadEvent extends PayloadRecords {
   offer_name?: string | null;
 }
 
-const RECORDS = ['lead', 'call', 'buyer', 'attempt', 'conversion', 'agent'] as const;
-type Name = (typeof RECORDS)[number];
-const LARGE: ReadonlySet<Name> = new Set(['lead', 'call']);
+const LARGE: ReadonlySet<RecordName> = new Set(['lead', 'call']);
 
 /** The default body of a request. Where it would be too large, the lead and the call are cut. */
 export function payloadOf(event: PayloadEvent): string {
@@ -32,7 +29,7 @@ export function payloadOf(event: PayloadEvent): string {
 
 function assembled(
   event: PayloadEvent,
-  format: (name: Name, json: string) => string,
+  format: (name: RecordName, json: string) => string,
   more = '',
 ): string {
   const data = RECORDS.flatMap((name) =>
@@ -55,7 +52,8 @@ type Fields = { [name: string]: unknown };
  * `call_id`, `call_uuid`, `buyer_name`, `offer_name`, `type`, `timestamp` and others.
  */
 export function eventTokens(event: PayloadEvent): TokenSource {
-  const read = (name: Name): Fields => (event[name] ? (JSON.parse(event[name]) as Fields) : {});
+  const read = (name: RecordName): Fields =>
+    event[name] ? (JSON.parse(event[name]) as Fields) : {};
   const [lead, call, buyer, attempt] = [read('lead'), read('call'), read('buyer'), read('attempt')];
   const service_number = typeof call.number_called === 'string' ? call.number_called : undefined;
   const facts: Fields = {

@@ -7,16 +7,10 @@ import type { Statements } from '../db/tenant';
 import { leadProjection } from '../leads/columns';
 import { ATTEMPT_ROWS, CALL_ROWS, LEAD_ROWS, READ_EVENTS } from './queries/events';
 import { selectRecords } from '../db/record-statements';
+import type { RecordName } from './readable-events';
 
 /** The records of an event, as JSON; receivers get them. */
-export interface EventRecords {
-  lead: string | null;
-  call: string | null;
-  attempt: string | null;
-  buyer: string | null;
-  conversion: string | null;
-  agent: string | null;
-}
+export type EventRecords = Record<RecordName, string | null>;
 
 /** An event, and the records that it belongs to. */
 export interface WebhookEvent extends EventRecords {

@@ -3,7 +3,17 @@ import { HttpProblem } from '../errors';
 import type { Caller } from '../http/auth/caller';
 
 /** The records that an event can have. */
-export const RECORDS = ['lead', 'call', 'attempt', 'buyer', 'conversion', 'agent'] as const;
+export const RECORDS = [
+  'lead',
+  'call',
+  'attempt',
+  'buyer',
+  'conversion',
+  'agent',
+  'account',
+  'statement',
+  'alert',
+] as const;
 export type RecordName = (typeof RECORDS)[number];
 
 /** The permission to read each of them. */
@@ -14,6 +24,9 @@ const READING: Record<RecordName, string> = {
   buyer: 'buyers:read',
   conversion: 'calls:read',
   agent: 'agents:read',
+  account: 'buyers:read',
+  statement: 'statements:read',
+  alert: 'alert_rules:read',
 };
 
 interface Promised {

@@ -1,7 +1,5 @@
 import type { Schemas } from '../contract';
-import { refusedHeaders } from '../egress/refused-headers';
-import { refusedUrl } from '../egress/refused-urls';
-import { SIGNING_HEADERS } from '../egress/request-template';
+import { originOf, refusedTemplateHeaders, refusedTemplateUrl } from '../egress/refused-templates';
 import { HttpProblem, type FieldFaults, invalid } from '../errors';
 import { isMailAddress } from '../mail/address';
 
@@ -101,9 +99,9 @@ function faultsIn(
   allow_networks: readonly string[],
 ): FieldFaults {
   const faults: FieldFaults = {};
-  const url = urlError(columns.url, allow_networks);
+  const url = refusedTemplateUrl(columns.url, allow_networks);
   if (url) faults.url = invalid(url);
-  const headers = headersError(columns.headers);
+  const headers = refusedTemplateHeaders(columns.headers);
   if (headers) faults.headers = invalid(headers);
   if (columns.timeout_seconds < min || columns.timeout_seconds > max)
     faults.timeout_seconds = invalid(`must be from ${min} to ${max} for ${columns.trigger_type}`);
@@ -115,27 +113,4 @@ function faultsIn(
   if (columns.alert_email !== null && !isMailAddress(columns.alert_email))
     faults.alert_email = invalid('must be one e-mail address');
   return faults;
-}
-
-const urlError = (url: string, allow_networks: readonly string[]): string | undefined =>
-  refusedUrl(withTokens(url, 'x'), allow_networks) ??
-  (originOf(url) === undefined ? 'must name its host without tokens' : undefined);
-
-function headersError(headers: Record<string, string>): string | undefined {
-  const signing = Object.keys(headers).find((name) => SIGNING_HEADERS.has(name.toLowerCase()));
-  return signing
-    ? `must not have the header ${signing}: it is set by the service`
-    : refusedHeaders(headers);
-}
-
-/** Replaces all tokens, {{name}} or [name]{default}, by a value. */
-const withTokens = (url: string, value: string): string =>
-  url.replace(/\{\{\s*\w+\s*\}\}|\[\w+\]\{[^}]*\}/g, value);
-
-/** Scheme, host and port of a URL; undefined where they contain tokens, or it is not a URL. */
-function originOf(url: string): string | undefined {
-  const [one, other] = ['x', 'y']
-    .map((value) => withTokens(url, value))
-    .map((plain) => (URL.canParse(plain) ? new URL(plain).origin : undefined));
-  return one === other ? one : undefined;
 }

@@ -29,6 +29,11 @@ const AT_ONCE = new Set([
   'createWebhookManualFire', // sends at once, with what the webhook may show
   'createAccessToken', // a token of a user gives what the user's teams allow at the time
   'createValueList',
+  'createZipList',
+  'createAccountEntry',
+  'createStatement',
+  'createTrafficSourceToken', // submits for its source, until it is revoked
+  'createAlertRule', // tells who sees the whole company, which limited users do not
 ]);
 
 interface Acting {

@@ -15,6 +15,7 @@ import { problemFor } from '../../src/http/error-handler';
 import { createFixture, type Fixture } from '../support/example';
 import { eventually } from '../support/engine-process';
 import { openShop } from '../support/leads';
+import { sampleOf } from '../support/repetitions';
 import { basic, caller, createWorld, type World } from '../support/world';
 import { validate } from '../support/worker/validator';
 
@@ -46,9 +47,10 @@ describe('an object where there is none', () => {
     return found.length > 0 ? [[operation.id, operation, found] as const] : [];
   });
 
+  let turn = 0;
   test.each(in_query)('is refused in every parameter of %s', async (_, operation, parameters) => {
     for (const { name, schema } of parameters)
-      for (const key of [`${name}[a]`, `${name}[a][b]`, `${name}[0][a]`]) {
+      for (const key of sampleOf([`${name}[a]`, `${name}[a][b]`, `${name}[0][a]`], 3, turn++)) {
         const { status, body } = await fixture.send(operation, { query: { [key]: '1' } });
         expect(expectedOf(operation, name)).toContain(status);
         if (status === 422) expect(Object.keys(body.errors)[0]).toMatch(new RegExp(`^${name}\\b`));
@@ -61,7 +63,7 @@ describe('an object where there is none', () => {
     'is no internal error in any field that the query string of %s may have',
     async (_, operation) => {
       for (const name of Object.keys(facets(operation.body!).properties))
-        for (const key of [`${name}[a]`, `${name}[0][a]`]) {
+        for (const key of sampleOf([`${name}[a]`, `${name}[0][a]`], 2, turn++)) {
           const { status } = await fixture.send(operation, { query: { [key]: '1' } });
           expect([key, status < 500]).toEqual([key, true]);
         }

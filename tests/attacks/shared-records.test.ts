@@ -55,6 +55,8 @@ const OWN = [
   'deleteInboundWebhook',
   'createAccessToken',
   'revokeAccessToken',
+  'createStatement', // sums up what the caller sees
+  'revokeTrafficSourceToken',
 ];
 
 test('every write is known to change own, shared or company-wide records', () => {

@@ -46,15 +46,30 @@ test('what is written is read back, for every writable field', async () => {
     name: 'All',
     email: 'desk@example.com',
     external_record_id: 'x1',
-    buyer_type: 'voice_bot',
+    buyer_type: 'rtb',
+    bid_request: {
+      url: 'https://bids.example.com/?zip={{zip}}',
+      method: 'put',
+      headers: { 'X-Api-Key': 'k' },
+      body: '{}',
+    },
+    bid_response: {
+      accept: '$.ok',
+      bid: '=~bid ([0-9.]+)',
+      number: 'to',
+      duration: 's',
+      expires_in: 't',
+    },
     timeout_seconds: 12,
     dtmf_tones: '1wW#',
     time_zone: 'Asia/Tokyo',
     paused: true,
     record_calls: true,
     press_one_to_accept: true,
-    ping_timeout_seconds: 3,
+    ping_timeout_seconds: 0.25,
     route_by_type: 'epc',
+    states: ['CA', 'QC'],
+    area_codes: ['415', '628'],
     tier: -2.5,
     weight: 0,
     epc_timeframe: 24,
@@ -77,6 +92,9 @@ test('what is written is read back, for every writable field', async () => {
     earned_revenue_total_limit: 13,
     earned_revenue_monthly_limit: 14,
     earned_revenue_daily_limit: 15.25,
+    prepaid: true,
+    credit_limit: 250.5,
+    balance_low_limit: 100,
     business_hours_schedule: [
       {
         attempt_hourly_limit: 5,
@@ -111,6 +129,8 @@ test('what is written is read back, for every writable field', async () => {
   Object.assign(body, {
     buyer_suppression_ids,
     display_service_number_id: await ownNumber(world, world.company),
+    zip_list_id: (await world.company.api('post', 'zip_lists', { body: { name: 'Zips' } })).body
+      .zip_list.id,
   });
   const res = await create(body);
   expect(res.body.errors).toEqual({});
@@ -123,6 +143,7 @@ test('what is written is read back, for every writable field', async () => {
     'buyer_fleet_id',
     'record_token_filter_list',
     'record_token_additional_list',
+    'reset_bid_secret',
     ...teams,
   ];
   const writable = Object.keys(

@@ -18,6 +18,7 @@ const CALL: ConvertibleCall = {
   buyer_repeat_caller: false,
   traffic_source_repeat_caller: false,
   buyer_group_id: null,
+  source_payouts: [],
   payouts: [{ payout_type: 'percentage', amount: 30, duplicate_timeframe: 60 }],
   converted: false,
   set_revenue: 0,

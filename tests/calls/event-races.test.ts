@@ -81,6 +81,9 @@ async function begin(press_one: boolean): Promise<{ id: number; model: RacedCall
     suppressed: new Set(),
     direct: place === 2,
     groups: place === 2 ? [] : [group],
+    price: PAID,
+    balance: null,
+    credit: 0,
     uses: [],
   }));
   const dialed = await attemptsOf(id);
@@ -90,6 +93,7 @@ async function begin(press_one: boolean): Promise<{ id: number; model: RacedCall
     group,
     status: 'ringing' as const,
     converted: false,
+    returnable: [],
   }));
   expect(attempts).toHaveLength(2);
   const next = buyers.slice(2);

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { CAPS, INTERVALS, METRICS } from '../../src/buyers/caps';
 import { endStaleCalls } from '../../src/calls/end-stale-calls';
 import {
   amount,
@@ -9,16 +8,20 @@ import {
   limitName,
   type Command,
 } from '../support/call-commands';
+import { cents } from '../../src/routing/engine/payout';
 import {
   applyEvent,
+  BID,
+  giveBack,
   hasRoom,
-  held,
+  PAID_AFTER,
   tierFor,
-  used,
   type ModelCall,
   type ModelOwner,
 } from '../support/call-model';
-import { okOf, setUp, type State } from '../support/call-model-company';
+import { checkCaps, owners } from '../support/call-model-checks';
+import { FAR, okOf, setUp, type State } from '../support/call-model-company';
+import { ANSWERS, startBidders } from '../support/bidders';
 import { standingClock } from '../support/clock';
 import { repetitions } from '../support/repetitions';
 import { createWorld, type World } from '../support/world';
@@ -30,18 +33,27 @@ const START = '2026-06-29T14:00:00Z';
 const time = standingClock(START);
 let world: World;
 let ok: ReturnType<typeof okOf>;
+let bidders: Awaited<ReturnType<typeof startBidders>>;
 beforeAll(async () => {
-  world = await createWorld({ clock: time.read });
+  const environment = { WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' };
+  world = await createWorld({ clock: time.read, environment });
   ok = okOf(world);
+  bidders = await startBidders();
+  bidders.answer({ bid: ANSWERS.bid(BID, { duration: PAID_AFTER }) });
 });
-afterAll(() => world.close());
+afterAll(async () => {
+  await bidders.close();
+  await world.close();
+});
 
 type Fields = Record<string, unknown>;
 
 const at = <T>(all: readonly T[], place: number): T | undefined => all[place % all.length];
-const owners = ({ buyers, groups }: State): ModelOwner[] => [...buyers, ...groups];
 const pathOf = ({ name }: ModelOwner) =>
-  name.replace('group ', 'buyer_groups/').replace('buyer ', 'buyers/');
+  name
+    .replace('group ', 'buyer_groups/')
+    .replace('buyer ', 'buyers/')
+    .replace('source ', 'traffic_sources/');
 
 /**
  * The buyers that were dialed must be allowed, and all of the lowest tier with an allowed buyer; if
@@ -74,8 +86,10 @@ async function checkDialed(
   for (const { buyer_id, buyer_group_id, attempt: uuid } of instruction.dial) {
     const buyer = state.buyers.find(({ id }) => id === buyer_id)!;
     const group = state.groups.find(({ name }) => name === `group ${buyer_group_id}`) ?? null;
-    if (group) expect([group.paused, hasRoom(group, state.calls, now)]).toEqual([false, true]);
-    call.attempts.push({ uuid, buyer, group, status: 'ringing', converted: false });
+    if (group) expect([group.paused, hasRoom(group, state.calls, { now })]).toEqual([false, true]);
+    const { source } = state;
+    const fresh = { status: 'ringing' as const, converted: false, returnable: [] };
+    call.attempts.push({ uuid, buyer, group, source, ...fresh });
     buyer.uses.push({ at: now, metric: 'attempt', amount: 1 });
   }
   // A group counts a round once, however many of it ring.
@@ -85,6 +99,18 @@ async function checkDialed(
     group?.uses.push({ at: now, metric: 'attempt', amount: 1 });
   call.ended = dialed.length === 0;
   await checkDecision(state, call, dialed);
+}
+
+const isKeptBySource = ({ source, calls }: State, now: Date): boolean =>
+  source.paused || !hasRoom(source, calls, { now });
+
+/** A call that its source keeps from all buyers, and of which its caps count nothing. */
+async function checkKept(state: State, call: ModelCall, instruction: { dial: unknown[] }) {
+  expect(instruction.dial).toEqual([]);
+  const { decisions } = await ok('get', `calls/${call.id}/decision`);
+  expect(decisions[0].reason).toMatch(/^traffic_source_(paused|cap_reached|concurrency_full)$/);
+  call.ended = true;
+  state.calls.push(call);
 }
 
 async function checkDecision(state: State, call: ModelCall, dialed: number[]) {
@@ -120,8 +146,11 @@ async function run(state: State, command: Command): Promise<void> {
       const { call_session } = await ok('post', 'call_sessions', {
         offer_id: state.offer_id,
         caller_number: caller,
+        traffic_source_id: Number(state.source.name.split(' ')[1]),
       });
       call.id = call_session.id;
+      if (isKeptBySource(state, now)) return checkKept(state, call, call_session.instruction);
+      state.source.uses.push({ at: now, metric: 'attempt', amount: 1 });
       await checkDialed(state, call, call_session.instruction);
       state.calls.push(call);
       return;
@@ -158,7 +187,8 @@ async function run(state: State, command: Command): Promise<void> {
       if (one.name.startsWith('buyer') && cap.endsWith('_hourly')) return;
       const name =
         cap === 'concurrency' && one.name.startsWith('group') ? 'concurrency_cap' : limitName(cap);
-      await ok('put', pathOf(one), { [name]: limit === null ? null : amount(cap, limit) });
+      const none = one === state.source ? FAR : null;
+      await ok('put', pathOf(one), { [name]: limit === null ? none : amount(cap, limit) });
       if (limit === null) one.limits.delete(cap);
       else one.limits.set(cap, amount(cap, limit));
       return;
@@ -171,6 +201,31 @@ async function run(state: State, command: Command): Promise<void> {
       state.buyers[place]!.suppressed.add(callerOf(command.caller));
       return;
     }
+    case 'return': {
+      const paid = state.calls.filter(({ attempts }) =>
+        attempts.some(({ returnable }) => returnable.length > 0),
+      );
+      const call = at(paid, command.pick);
+      if (!call) return;
+      await ok('post', `calls/${call.id}`, { buyer_converted: false, adjustment_reason: 'bad' });
+      call.attempts.forEach(giveBack);
+      return;
+    }
+    case 'enter': {
+      const one = at(
+        state.buyers.filter(({ balance }) => balance !== null),
+        command.pick,
+      );
+      if (!one) return;
+      const { amount: dollars } = command;
+      await ok('post', 'account_entries', {
+        buyer_id: one.id,
+        kind: 'adjustment',
+        amount: dollars,
+      });
+      one.balance = cents(one.balance! + dollars);
+      return;
+    }
     case 'die':
       time.set(new Date(now.getTime() + 16 * 60_000).toISOString());
       await endStaleCalls(world.deps);
@@ -178,65 +233,6 @@ async function run(state: State, command: Command): Promise<void> {
         for (const attempt of call.attempts) attempt.status = 'over';
         call.ended = true;
       }
-  }
-}
-
-const COLUMNS = [
-  'id',
-  ...METRICS.flatMap((metric) => INTERVALS.map((interval) => `${metric}_${interval}_used`)),
-].join(',');
-const HELD = `
-  SELECT
-    coalesce('buyer ' || l.buyer_id, 'group ' || l.buyer_group_id) AS name,
-    l.concurrency_cap_used AS used, l.pending_connections AS connections,
-    l.pending_conversions AS conversions, l.pending_revenue::float8 AS revenue,
-    count(s.call_id)::int AS slots,
-    coalesce(sum(s.connections), 0)::int AS of_connections,
-    coalesce(sum(s.conversions), 0)::int AS of_conversions,
-    coalesce(sum(s.revenue), 0)::float8 AS of_revenue,
-    count(c.ended_at)::int AS dead
-  FROM call_limits l
-  LEFT JOIN call_slots s ON s.company_id = l.company_id AND s.call_limit_id = l.id
-  LEFT JOIN calls c ON c.company_id = s.company_id AND c.id = s.call_id
-  WHERE l.company_id = $1
-  GROUP BY l.company_id, l.id`;
-
-/** Counters, slots and what is pending agree with each other and with the model. */
-async function checkCaps(state: State): Promise<void> {
-  const rows = await world.sql<Fields & { name: string }>(HELD, [world.company.id]);
-  const now = time.read();
-  const shown = async (path: string, root: string) =>
-    (await ok('get', `${path}?per_page=100&columns=${COLUMNS}`))[root] as (Fields & {
-      id: number;
-    })[];
-  const seen = new Map([
-    ...(await shown('buyers', 'buyers')).map((row) => [`buyer ${row.id}`, row] as const),
-    ...(state.groups.length > 0 ? await shown('buyer_groups', 'buyer_groups') : []).map(
-      (row) => [`group ${row.id}`, row] as const,
-    ),
-  ]);
-  for (const one of owners(state)) {
-    const { slots, connections, conversions, revenue } = held(one, state.calls);
-    const sums = {
-      used: slots,
-      slots,
-      connections,
-      of_connections: connections,
-      conversions,
-      of_conversions: conversions,
-      revenue,
-      of_revenue: revenue,
-    };
-    expect(rows.find(({ name }) => name === one.name)).toMatchObject({
-      name: one.name,
-      ...sums,
-      dead: 0,
-    });
-    const counters = CAPS.map((cap) => [cap.used, used(one, cap, now)]);
-    expect({ name: one.name, ...seen.get(one.name) }).toMatchObject({
-      name: one.name,
-      ...Object.fromEntries(counters),
-    });
   }
 }
 
@@ -248,10 +244,10 @@ test('caps hold, slots and counters agree, and only allowed buyers are dialed', 
       fc.array(commands, { minLength: 20, maxLength: 30 }),
       async (setup, all) => {
         time.set(START);
-        const state = await setUp(world, setup);
+        const state = await setUp(world, setup, bidders.urlOf('bid'));
         for (const command of all) {
           await run(state, command);
-          await checkCaps(state);
+          await checkCaps(world, state, time.read());
         }
         const repeated = await world.sql(
           `SELECT call_id, buyer_id FROM call_attempts WHERE company_id = $1

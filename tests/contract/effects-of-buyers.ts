@@ -12,6 +12,7 @@ const BUYERS_OF = {
 const TEAMS = at('src/people/change-teams.ts');
 const CONVERT = at('src/calls/convert-call.ts');
 const RANGE = at('src/buyers/conversions.ts');
+const TERMS = at('src/accounts/queries/entries.ts');
 const CANDIDATE = at('src/routing/queries/candidate-facts.ts');
 
 /** A conversion of a buyer, by the fields of the buyer or of an entry of its list. */
@@ -34,14 +35,27 @@ export const BUYERS: Effects = {
   email: 'label',
   number: at('src/routing/engine/instruction.ts'),
   ...all('copy_another_buyer copy_buyer_id', at('src/buyers/copy-buyer.ts')),
-  buyer_type: at('src/calls/queries/describe-call.ts'),
+  buyer_type: at('src/routing/engine/bids.ts'),
   timeout_seconds: at('src/routing/engine/instruction.ts'),
   dtmf_tones: at('src/telephony/twiml.ts'),
   record_calls: at('src/telephony/twiml.ts'),
   press_one_to_accept: at('src/routing/engine/progress.ts'),
+  ping_timeout_seconds: at('src/routing/queries/bids.ts'),
+  ...all('bid_request bid_response', at('src/routing/queries/bids.ts')),
+  ...all(
+    'bid_request.url bid_request.method bid_request.headers bid_request.body',
+    at('src/egress/request-template.ts'),
+  ),
+  ...all(
+    'bid_response.accept bid_response.bid bid_response.number bid_response.duration',
+    at('src/routing/read-bid.ts'),
+  ),
+  'bid_response.expires_in': at('src/routing/read-bid.ts'),
+  reset_bid_secret: at('src/buyers/buyers.ts'),
   time_zone: CANDIDATE,
   paused: at('src/routing/engine/eligibility.ts'),
   record_token_filter_list: at('src/routing/engine/eligibility.ts'),
+  ...all('states area_codes zip_list_id', CANDIDATE),
   record_token_additional_list: at(
     'src/calls/queries/call-state.ts',
     'record_token_additional_data',
@@ -57,6 +71,9 @@ export const BUYERS: Effects = {
   concurrency_cap_limit: CAPS,
   reset_total_caps: at('src/buyers/cap-limits.ts', 'reset_totals'),
   ...limits(CAPS, 'total monthly daily'),
+  prepaid: TERMS,
+  credit_limit: at('src/buyers/queries/cap-counters.ts'),
+  balance_low_limit: at('src/calls/queries/record-use.ts'),
   business_hours_schedule: at('src/buyers/hourly-limits.ts', 'schedule'),
   ...limits(CAPS, 'hourly', 'business_hours_schedule.'),
   'business_hours_schedule.schedule': at('src/buyers/hourly-limits.ts'),
@@ -86,6 +103,27 @@ export const BUYER_GROUPS: Effects = {
   ...BUYERS_OF,
   ...all('generate_team team_users_emails team_offer_ids team_ids', TEAMS),
   ...all('grant_team_offer_id revoke_team_offer_id', TEAMS),
+};
+
+const SOURCE_CAPS = at('src/buyers/queries/cap-reservations.ts');
+const OF_SOURCE = at('src/routing/engine/source.ts');
+const PAYOUT = at('src/routing/engine/payout.ts');
+
+export const TRAFFIC_SOURCES: Effects = {
+  ...all('name user_traffic_source_id email first_name last_name company_name', 'label'),
+  description: 'note',
+  paused: at('src/routing/queries/call-state.ts'),
+  team_ids: at('src/people/grant-traffic-source.ts'),
+  time_zone: at('src/buyers/queries/cap-limits.ts', 'zone'),
+  reset_total_caps: at('src/buyers/cap-limits.ts', 'reset_totals'),
+  concurrency_cap_limit: SOURCE_CAPS,
+  ...limits(SOURCE_CAPS, 'total monthly daily'),
+  ...limits(at('src/buyers/queries/cap-counters.ts'), 'hourly'),
+  blocked_buyer_ids: OF_SOURCE,
+  allowed_buyer_ids: OF_SOURCE,
+  payouts: at('src/routing/engine/payout.ts', 'source_payouts'),
+  ...all('payouts.payout_type payouts.amount payouts.paid_for', PAYOUT),
+  ...all('payouts.duration payouts.duplicate_timeframe', PAYOUT),
 };
 
 export const SUPPRESSION: Record<string, Effects> = {
@@ -126,7 +164,7 @@ export const OFFERS: Effects = {
   callback_behavior: at('src/routing/route-facts.ts'),
   skip_duplicates: at('src/routing/route-facts.ts'),
   spacing_seconds: CAPS,
-  payouts: CONVERT,
+  payouts: at('src/routing/engine/payout.ts'),
   ...all(
     'payouts.traffic_source_id payouts.payout_type payouts.amount payouts.paid_for',
     at('src/routing/engine/payout.ts'),

@@ -3,7 +3,8 @@
 // x-without-effect there.
 
 import { all, at, HOURS, limits, type Effects } from './effect';
-import { BUYER_GROUPS, BUYERS, OFFERS, SUPPRESSION } from './effects-of-buyers';
+import { BUYER_GROUPS, BUYERS, OFFERS, SUPPRESSION, TRAFFIC_SOURCES } from './effects-of-buyers';
+import { OF_NETWORKS } from './effects-of-networks';
 
 /** Of every resource, unless it says otherwise. */
 export const COMMON: Effects = {
@@ -252,25 +253,23 @@ const PEOPLE: Record<string, Effects> = {
   },
 };
 
+const VALUES = all('values import_file column_name', at('src/value-lists/sent-values.ts'));
+
 /** By the resource, which is the first part of the path, and the field. */
 export const EFFECTS: Record<string, Effects> = {
   buyers: BUYERS,
   buyer_groups: BUYER_GROUPS,
   buyer_fleets: all('name user_fleet_id description', 'label'),
   ...SUPPRESSION,
+  ...OF_NETWORKS,
   offers: OFFERS,
-  traffic_sources: {
-    ...all('name user_traffic_source_id email first_name last_name company_name', 'label'),
-    description: 'note',
-    paused: at('src/routing/queries/call-state.ts'),
-    team_ids: at('src/people/grant-traffic-source.ts'),
-  },
+  traffic_sources: TRAFFIC_SOURCES,
   value_lists: {
     ...all('name description', 'label'),
-    values: at('src/value-lists/change-values.ts'),
-    import_file: at('src/value-lists/value-lists.ts'),
-    column_name: at('src/value-lists/value-lists.ts'),
+    kind: at('src/value-lists/sent-values.ts'),
+    ...VALUES,
   },
+  zip_lists: { ...all('name description', 'label'), ...VALUES },
   phone_numbers: {
     name: 'label',
     requested_number: at('src/numbers/buy-number.ts'),

@@ -30,7 +30,11 @@ const SEARCHED: Record<string, string> = {
   listBuyerSuppressionFiles: 'name',
   listOffers: 'description',
   listTrafficSources: 'name',
+  listAlertRules: 'name',
+  listAlerts: 'message',
+  listTrafficSourceTokens: 'name',
   listValueLists: 'name',
+  listZipLists: 'name',
   listPhoneNumbers: 'name',
   listSchedules: 'description',
   listScheduleActions: 'name',
@@ -56,6 +60,8 @@ const SEARCHED: Record<string, string> = {
   listAccessControlLists: 'name',
   listChangeLogs: 'credentials',
   listAccessTokens: 'name',
+  listAccountEntries: 'note',
+  listStatements: 'external_record_id',
 };
 
 const lists = pages
@@ -120,7 +126,9 @@ beforeAll(async () => {
     ) VALUES ($1, gen_random_uuid(), $2, 1, $3, '+13105550199', 'no_answer', 20, false, '{}')`,
     [world.company.id, fixture.ids.calls, fixture.ids.buyers],
   );
-  for (const [id, operation] of lists) await copyRow(tableOfList(operation), SEARCHED[id]!);
+  // Value lists and ZIP lists are of one table.
+  const searched = new Map(lists.map(([id, operation]) => [tableOfList(operation), SEARCHED[id]!]));
+  for (const [table, column] of searched) await copyRow(table, column);
 });
 afterAll(() => world.close());
 

@@ -248,6 +248,8 @@ describe('every operation works as its example says', () => {
     const rank = { get: 0, post: 1, put: 1, patch: 1, delete: 2 };
     const rankOf = ({ id, path, method, effect }: Operation) => {
       if (!path.includes('{')) return 0;
+      // A token ends with its traffic source.
+      if (id === 'revokeTrafficSourceToken') return 1.5;
       // A lead that was removed, or has opted out, can be read and deleted, but moves nowhere.
       if (/^(removeLead|optOutLead)/.test(id)) return 1.5;
       return effect ? 1 : rank[method];

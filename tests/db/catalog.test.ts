@@ -13,7 +13,7 @@ import { projection as offers } from '../../src/offers/offers';
 import { projection as outgoingWebhooks } from '../../src/webhooks/outgoing-webhooks';
 import { projection as phoneNumbers } from '../../src/numbers/phone-numbers';
 import { projection as schedules } from '../../src/schedules/schedules';
-import { projection as trafficSources } from '../../src/offers/traffic-sources';
+import { projection as trafficSources } from '../../src/offers/traffic-sources-columns';
 import { projection as valueLists } from '../../src/value-lists/value-lists';
 import { projection as manualFires } from '../../src/webhooks/manual-fires';
 import { projection as buyers } from '../../src/buyers/buyers-columns';

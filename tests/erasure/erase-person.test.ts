@@ -42,6 +42,15 @@ async function meet(number: string): Promise<void> {
   });
   const { uuid } = body.call_session;
   await complete(uuid);
+  // A bidder was asked about the caller.
+  await world.sql(
+    `INSERT INTO bids (
+      company_id, caller_number, offer_id, buyer_id, created_at, amount, duration, expires_at
+    )
+    SELECT company_id, $1, $2, id, now(), 9, 30, now()
+    FROM buyers`,
+    [number, shop.offer.id],
+  );
 }
 
 const complete = (uuid: string) =>
@@ -72,10 +81,12 @@ const total = async (path: string) =>
 test('nothing is left of the person, and everything of others', async () => {
   await meet(NUMBER);
   const before = await tablesWith(NUMBER.slice(1));
-  expect(before).toEqual(expect.arrayContaining(['calls', 'leads', 'text_messages', 'contacts']));
+  expect(before).toEqual(
+    expect.arrayContaining(['bids', 'calls', 'leads', 'text_messages', 'contacts']),
+  );
   const receipt = await erase();
   expect(Object.keys(receipt.erased)).toEqual(
-    expect.arrayContaining(['leads', 'calls', 'text_messages', 'emails', 'contacts']),
+    expect.arrayContaining(['bids', 'leads', 'calls', 'text_messages', 'emails', 'contacts']),
   );
   expect(receipt).toMatchObject({ number: `+${NUMBER}`, kept: {} });
   for (const text of [NUMBER.slice(1), PERSON.email, PERSON.first_name])

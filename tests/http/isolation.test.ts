@@ -73,7 +73,8 @@ test.each(lists)(
     const own = await world.company.api('get', operation.path, {
       query: { ids: `${mine.ids[plural]},${id}` },
     });
-    expect([own.body[plural].length, own.body.metadata.total_count]).toEqual([1, 1]);
+    const { root, total_count } = own.body.metadata;
+    expect([own.body[root].length, total_count]).toEqual([1, 1]);
   },
 );
 

@@ -32,6 +32,7 @@ const bodies: Record<string, object> = {
   dispositions: { key: 'a', name: 'A' },
   users: { email: 'a@example.com', invite: false },
   access_control_lists: { name: 'A' },
+  alert_rules: { name: 'A', kind: 'no_calls', minutes: 60 },
 };
 const resources = contract.operations
   .filter(hasIdentity)

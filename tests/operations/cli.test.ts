@@ -46,15 +46,15 @@ test('it runs without tsx and other development packages, and says its version',
   expect(cli(['--version'], {})).toEqual({ code: 0, output: `${version}\n`, errors: '' });
 });
 
-test('npx finds it in the folder of the installation and below, without the network', () => {
+test('npx finds it below the folder of the installation, without the network', () => {
   const { bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   expect(bin).toEqual({ trunkline: 'dist/cli/index.js' });
   const env = { HOME: elsewhere, npm_config_offline: 'true' };
-  for (const cwd of [folder, join(folder, 'dist')])
-    expect(runProgram('npx', ['trunkline', '--version'], { cwd, env })).toMatchObject({
-      code: 0,
-      output: `${contract.document.info.version}\n`,
-    });
+  const cwd = join(folder, 'dist');
+  expect(runProgram('npx', ['trunkline', '--version'], { cwd, env })).toMatchObject({
+    code: 0,
+    output: `${contract.document.info.version}\n`,
+  });
 });
 
 test.each(['start', 'worker'])('npm run %s needs no compiler when it is built', (script) => {

@@ -22,6 +22,8 @@ const DOCUMENTS = [
   'README.md',
   'docs/tour.md',
   'docs/routing.md',
+  'docs/money.md',
+  'docs/alerts.md',
   'docs/leads.md',
   'docs/migrating.md',
 ];

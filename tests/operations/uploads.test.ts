@@ -19,35 +19,47 @@ const folder = (name: 'incoming' | 'files') => join(world.deps.config.storage_di
 const incoming = () => readdirSync(folder('incoming'));
 const stored = () => readdirSync(folder('files'));
 const CSV = Buffer.from('phone\n3105550123\n');
+const ZIPS = Buffer.from('zip\n90001\n');
+const fileOf = (id: string) => (id.endsWith('ZipList') ? ZIPS : CSV);
 const uploads = contract.operations
   .filter(({ multipart }) => multipart && 'import_file' in facets(multipart).properties)
   .map((operation) => [operation.id, operation] as const);
 let lists = 0;
 const fieldsOf = (id: string): Record<string, string> => {
-  if (id === 'createValueList') return { name: `list ${(lists += 1)}` };
+  if (/^create(Value|Zip)List$/.test(id)) return { name: `list ${(lists += 1)}` };
   return id === 'createBuyerSuppression' ? { name: 'x' } : {};
 };
-/** Files of value lists are read at once, and not kept. */
-const isKept = (id: string) => !id.endsWith('ValueList');
+/** Files of value lists and ZIP lists are read at once, and not kept. */
+const isKept = (id: string) => !/(Value|Zip)List$/.test(id);
 
-test('seven operations take a file', () => {
+/** The record that an operation changes with its file. */
+function ownerOf(id: string): { resource: string; body: object } {
+  if (isKept(id)) return { resource: 'buyer_suppression_files', body: {} };
+  return id.endsWith('ZipList')
+    ? { resource: 'zip_lists', body: { name: id, values: ['90002'] } }
+    : { resource: 'value_lists', body: { name: id, values: ['3105550124'] } };
+}
+
+test('eleven operations take a file', () => {
   expect(uploads.map(([id]) => id).sort()).toEqual([
     'addToValueList',
+    'addToZipList',
     'createBuyerSuppression',
     'createBuyerSuppressionFile',
     'createValueList',
+    'createZipList',
     'removeFromValueList',
+    'removeFromZipList',
     'updateBuyerSuppressionFile',
     'updateValueList',
+    'updateZipList',
   ]);
 });
 
 describe.each(uploads)('an upload to %s', (id, operation) => {
   let path: string;
   beforeAll(async () => {
-    const [resource, body] = isKept(id)
-      ? ['buyer_suppression_files', {}]
-      : ['value_lists', { name: id, values: ['3105550124'] }];
+    const { resource, body } = ownerOf(id);
     const made = await world.company.api('post', resource, { body });
     const record = made.body[made.body.metadata.root] as { id: number };
     path = operation.path.replace('{id}', String(record.id));
@@ -57,7 +69,7 @@ describe.each(uploads)('an upload to %s', (id, operation) => {
 
   test('is stored once if it is kept, and nothing stays in the folder for incoming files', async () => {
     const before = stored().length;
-    expect((await send(CSV)).status).toBe(operation.status);
+    expect((await send(fileOf(id))).status).toBe(operation.status);
     await eventually(() => incoming().length === 0);
     expect(stored()).toHaveLength(before + (isKept(id) ? 1 : 0));
   });

@@ -112,3 +112,27 @@ describe('traffic sources of a team', () => {
     expect(access_control_list.traffic_source_ids).toEqual([]);
   });
 });
+
+test('a publisher reads the caps and payouts of the own source, and no dollars of buyers', async () => {
+  const user = await margin.user('publisher', {
+    traffic_source_ids: [margin.ids.traffic_sources],
+    permissions: ['traffic_sources:read', 'traffic_sources:update'],
+  });
+  const path = `traffic_sources/${margin.ids.traffic_sources}`;
+  const { traffic_source } = (await user.api('get', path)).body;
+  expect(traffic_source).toMatchObject({
+    attempt_total_limit: 100,
+    attempt_total_used: 1,
+    buyer_conversion_total_used: 1,
+    payouts: [{ payout_type: 'fixed', amount: 7.77 }],
+    revenue_total_limit: null,
+    revenue_total_used: null,
+    earned_revenue_total_limit: null,
+    earned_revenue_total_used: null,
+    allowed_buyer_ids: null,
+    blocked_buyer_ids: null,
+  });
+  // Nor does a publisher raise them.
+  const raised = await user.api('put', path, { body: { attempt_total_limit: 1000 } });
+  expect(raised.status).toBe(403);
+});

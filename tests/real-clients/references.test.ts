@@ -95,6 +95,23 @@ const BODIES: Record<string, object> = {
   to_schedule_id: { action_type: 'move_to_schedule', body: undefined },
 };
 
+const NO_OWNER = { buyer_id: null, buyer_group_id: null, traffic_source_id: null, offer_id: null };
+const NO_CALLS = { ...NO_OWNER, kind: 'no_calls', minutes: 5, percent: null };
+/** The same by operation, where a field stands instead of another. */
+const INSTEAD: Record<string, object> = {
+  'createAccountEntry.traffic_source_id': { buyer_id: null, kind: 'payment', amount: -1 },
+  'createStatement.traffic_source_id': { buyer_id: null },
+  'createTrafficSourceToken.schedule_id': { offer_id: null },
+  ...Object.fromEntries(
+    ['create', 'update'].flatMap((verb) => [
+      ...['buyer_id', 'traffic_source_id', 'offer_id'].map((field) => [
+        `${verb}AlertRule.${field}`,
+        NO_CALLS,
+      ]),
+    ]),
+  ),
+};
+
 describe.each(in_bodies)('%s', (_, { operation, field, target, list, along }) => {
   const send = (name: string) => {
     const body = fixture.body(operation) ?? {};
@@ -104,6 +121,7 @@ describe.each(in_bodies)('%s', (_, { operation, field, target, list, along }) =>
       body: {
         ...Object.fromEntries(fields),
         ...BODIES[field],
+        ...INSTEAD[`${operation.id}.${field}`],
         ...along,
         [field]: list ? [name] : name,
       },

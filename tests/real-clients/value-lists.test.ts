@@ -227,7 +227,7 @@ describe('a filter that names a list', () => {
     ])
       expect([res.status, res.body.errors.name[0]]).toEqual([
         422,
-        expect.stringContaining(`used by the filters of Buyer ${buyer.id} (Bay)`),
+        expect.stringContaining(`used by Buyer ${buyer.id} (Bay)`),
       ]);
     expect((await api('put', `value_lists/${list.id}`, { body: { name: 'zips' } })).status).toBe(
       200,

@@ -62,6 +62,7 @@ test('all facts of a buyer and of its group', async () => {
     current_conversion_revenue: 12.34,
     most_revenue: 12.34,
     pays_at_dial: true,
+    bid: null,
     epc: null,
     last_call_at: null,
     display_service_number: null,

@@ -18,6 +18,7 @@ const limits = fc.uniqueArray(
 );
 const owner = { tier: fc.integer({ min: 1, max: 2 }), zone: fc.constantFrom(...ZONES), limits };
 export const companies = fc.record({
+  source: fc.record(owner),
   groups: fc.array(fc.record({ ...owner, at_once: fc.boolean() }), { maxLength: 2 }),
   buyers: fc.array(
     fc.record({
@@ -26,6 +27,8 @@ export const companies = fc.record({
       hours: fc.option(fc.constantFrom<[number, number]>([8, 20], [0, 12])),
       direct: fc.boolean(),
       in_groups: fc.uniqueArray(fc.nat(1), { maxLength: 2 }),
+      is_bidder: fc.boolean(),
+      prepaid: fc.option(fc.record({ calls: fc.nat(3), credit: fc.nat(2) })),
     }),
     { minLength: 2, maxLength: 5 },
   ),
@@ -64,6 +67,15 @@ export const commands = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({ do: fc.constant('suppress' as const), pick, caller: fc.nat(3) }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('return' as const), pick }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('enter' as const),
+      pick,
+      amount: fc.constantFrom(-5, 3, 10, 20.01),
+    }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('die' as const) }) },
 );

@@ -3,7 +3,13 @@ import { METRICS, type Interval, type Metric } from '../../src/buyers/caps';
 // A simple model of calls: every use of a cap with its time, and every open attempt.
 
 export type Cap = `${Metric}_${Interval}` | 'concurrency';
-export type OwnerName = `buyer ${number}` | `group ${number}`;
+export type OwnerName = `buyer ${number}` | `group ${number}` | `source ${number}`;
+
+export interface Use {
+  at: Date;
+  metric: Metric;
+  amount: number;
+}
 
 export interface ModelOwner {
   name: OwnerName;
@@ -11,7 +17,7 @@ export interface ModelOwner {
   paused: boolean;
   tier: number;
   limits: Map<Cap, number>;
-  uses: { at: Date; metric: Metric; amount: number }[];
+  uses: Use[];
 }
 export interface ModelGroup extends ModelOwner {
   at_once: boolean;
@@ -24,15 +30,24 @@ export interface ModelBuyer extends ModelOwner {
   suppressed: Set<string>;
   direct: boolean;
   groups: ModelGroup[];
+  /** Dollars that it pays for a call: a bidder what it bids. */
+  price: number;
+  /** Dollars of a prepaid buyer; null for any other. */
+  balance: number | null;
+  credit: number;
 }
 
 export interface ModelAttempt {
   uuid: string;
   buyer: ModelBuyer;
   group: ModelGroup | null;
+  /** The source of the call; absent where a test has none. */
+  source?: ModelOwner;
   status: 'ringing' | 'answered' | 'connected' | 'over';
   connected_at?: Date;
   converted: boolean;
+  /** What was counted for its conversion, until it is returned. */
+  returnable: { owner: ModelOwner; use: Use }[];
 }
 export interface ModelCall {
   id: number;
@@ -43,7 +58,11 @@ export interface ModelCall {
 
 /** Dollars that each buyer pays for a call of a minute. */
 export const PAID = 10;
+/** What bidders bid; it is less, so that the dearest buyer of a call is never one of them. */
+export const BID = 7;
 export const PAID_AFTER = 60;
+/** Dollars that the source of all calls is paid for one that a buyer pays for. */
+export const PAYOUT = 4;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 function localParts(zone: string, at: Date): Record<string, string> {
@@ -85,8 +104,23 @@ export function used(
   );
 }
 
+/** What calls reserve of their source, whichever buyers they ring, until they end. */
+function heldOfSource(calls: readonly ModelCall[]) {
+  const open = calls.filter(({ ended }) => !ended);
+  const connected = open.filter(({ attempts }) =>
+    attempts.some(({ connected_at }) => connected_at),
+  );
+  return {
+    slots: open.length,
+    connections: open.length - connected.length,
+    conversions: open.length,
+    revenue: open.length * PAID,
+  };
+}
+
 /** What open calls reserve of an owner: a slot each, and what it may still use. */
 export function held(owner: ModelOwner, calls: readonly ModelCall[]) {
+  if (owner.name.startsWith('source')) return heldOfSource(calls);
   const sums = { slots: 0, connections: 0, conversions: 0, revenue: 0 };
   for (const { attempts } of calls) {
     const open = attempts.filter(
@@ -98,13 +132,24 @@ export function held(owner: ModelOwner, calls: readonly ModelCall[]) {
     sums.slots += 1;
     sums.connections += connected ? 0 : 1;
     sums.conversions += converted ? 0 : 1;
-    sums.revenue += converted ? 0 : PAID;
+    sums.revenue += converted ? 0 : Math.max(...open.map(({ buyer }) => buyer.price));
   }
   return sums;
 }
 
-/** Whether all caps of an owner have room for one more call. */
-export function hasRoom(owner: ModelOwner, calls: readonly ModelCall[], now: Date): boolean {
+/** Whether a prepaid buyer can pay for one more call. */
+const canPay = (buyer: ModelBuyer, calls: readonly ModelCall[]): boolean => {
+  if (buyer.balance === null) return true;
+  const [available, taken] = [buyer.balance + buyer.credit, held(buyer, calls).revenue];
+  return taken < available && taken + buyer.price <= available;
+};
+
+/** Whether all caps of an owner have room for one more call, at the most it may come to. */
+export function hasRoom(
+  owner: ModelOwner,
+  calls: readonly ModelCall[],
+  { now, price = PAID }: { now: Date; price?: number },
+): boolean {
   const { slots, connections, conversions, revenue } = held(owner, calls);
   const pending: Record<Metric, number> = {
     attempt: 0,
@@ -117,8 +162,8 @@ export function hasRoom(owner: ModelOwner, calls: readonly ModelCall[], now: Dat
     attempt: 1,
     connection: 1,
     buyer_conversion: 1,
-    revenue: PAID,
-    earned_revenue: PAID,
+    revenue: price,
+    earned_revenue: price,
   };
   return [...owner.limits].every(([cap, limit]) => {
     if (cap === 'concurrency') return slots + 1 <= limit;
@@ -145,25 +190,51 @@ export function tierFor(
     buyer.paused ||
     !isOpen(buyer, now) ||
     buyer.suppressed.has(call.caller) ||
-    !hasRoom(buyer, calls, now)
+    !hasRoom(buyer, calls, { now, price: buyer.price }) ||
+    !canPay(buyer, calls)
   )
     return undefined;
   const through = buyer.groups
-    .filter((group) => !group.paused && hasRoom(group, calls, now))
+    .filter((group) => !group.paused && hasRoom(group, calls, { now }))
     .map((group) => (group.at_once ? group.tier : buyer.tier));
   const ways = buyer.direct ? [buyer.tier, ...through] : through;
   return ways.length > 0 ? Math.min(...ways) : undefined;
 }
 
-/** Adds to the use of the buyer of an attempt, and of the group through which it was dialed. */
+/** Adds to the use of the buyer of an attempt, of its group on the way, and of the source. */
 export function use(
-  { buyer, group }: ModelAttempt,
+  { buyer, group, source }: ModelAttempt,
   amounts: Partial<Record<Metric, number>>,
   at: Date,
-): void {
-  for (const owner of group ? [buyer, group] : [buyer])
-    for (const [metric, amount] of Object.entries(amounts) as [Metric, number][])
-      owner.uses.push({ at, metric, amount });
+): ModelAttempt['returnable'] {
+  const made = [buyer, group, source].flatMap((owner) =>
+    owner
+      ? (Object.entries(amounts) as [Metric, number][]).map(([metric, amount]) => ({
+          owner,
+          use: { at, metric, amount },
+        }))
+      : [],
+  );
+  for (const { owner, use: one } of made) owner.uses.push(one);
+  return made;
+}
+
+/** The buyer of an attempt pays what it pays for a call. */
+function convert(attempt: ModelAttempt, at: Date): void {
+  const { buyer } = attempt;
+  const revenue = buyer.price;
+  const earned_revenue = revenue - PAYOUT;
+  attempt.returnable = use(attempt, { buyer_conversion: 1, revenue, earned_revenue }, at);
+  if (buyer.balance !== null) buyer.balance -= revenue;
+}
+
+/** Takes back what was counted for the conversion of an attempt, and gives the buyer its money. */
+export function giveBack(attempt: ModelAttempt): void {
+  const { buyer, returnable } = attempt;
+  for (const { owner, use: one } of returnable)
+    owner.uses = owner.uses.filter((each) => each !== one);
+  if (returnable.length > 0 && buyer.balance !== null) buyer.balance += buyer.price;
+  attempt.returnable = [];
 }
 
 /** Applies an event to a call; 'again' if the next buyers are dialed. */
@@ -181,7 +252,7 @@ export function applyEvent(
   ) {
     for (const one of open()) {
       if (one.connected_at && now.getTime() - one.connected_at.getTime() >= PAID_AFTER * 1000)
-        use(one, { buyer_conversion: 1, revenue: PAID, earned_revenue: PAID }, now);
+        convert(one, now);
       end(one);
     }
     call.ended = true;

@@ -31,6 +31,7 @@ export const buyer = (changes: Partial<Candidate> = {}): Candidate => ({
   current_conversion_revenue: null,
   most_revenue: 0,
   pays_at_dial: false,
+  bid: null,
   epc: null,
   last_call_at: null,
   display_service_number: null,

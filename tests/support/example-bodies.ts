@@ -7,11 +7,18 @@ export const exampleOf = (name: string): Record<string, unknown> =>
   contract.document.components.examples[name]?.value as Record<string, unknown>;
 
 /** Resources whose table has another name. */
-const TABLES: Record<string, string> = { phone_numbers: 'numbers', call_sessions: 'calls' };
+const TABLES: Record<string, string> = {
+  phone_numbers: 'numbers',
+  call_sessions: 'calls',
+  zip_lists: 'value_lists',
+};
+
+/** The resource of an operation: the first part of its path. */
+export const resourceOf = ({ path }: Operation): string => path.split('/')[3]!;
 
 /** The table of an operation's records. */
-export const tableOf = ({ path }: Operation): string =>
-  TABLES[path.split('/')[3]!] ?? path.split('/')[3]!;
+export const tableOf = (operation: Operation): string =>
+  TABLES[resourceOf(operation)] ?? resourceOf(operation);
 
 /** The contract's example of an operation's body. */
 function bodyOf(operation: Operation): Record<string, unknown> | undefined {

@@ -6,6 +6,7 @@ import {
   formOf,
   hasFile,
   numberOf,
+  resourceOf,
   tableOf,
   vanityUriOf,
 } from './example-bodies';
@@ -77,7 +78,7 @@ const pathValues = (
   ids: Record<string, number>,
   { company, tokens }: Sender,
 ): Record<string, string> => ({
-  id: String(ids[tableOf(operation)]),
+  id: String(ids[resourceOf(operation)] ?? ids[tableOf(operation)]),
   user_buyer_id: String(exampleOf('BuyerCreate').user_buyer_id),
   uuid: String(ids[tableOf(operation)]),
   collection: 'route_by_type',
@@ -99,13 +100,17 @@ async function createRecords(fixture: Fixture, { company, tokens }: Sender): Pro
     const table = tableOf(operation);
     const { lead_token } = tokens;
     const query = operation.credentials === 'lead_token' ? { query: { lead_token } } : {};
-    const res = hasFile(operation)
-      ? await company.api('post', operation.path, { form: formOf(operation) })
-      : await send(operation, query);
+    // The file has telephone numbers, which are no ZIP codes.
+    const res =
+      hasFile(operation) && table !== 'value_lists'
+        ? await company.api('post', operation.path, { form: formOf(operation) })
+        : await send(operation, query);
     const record = res.body[res.body.metadata?.root];
     if (!record) throw new Error(`${operation.id}: ${res.text}`);
     // Two operations create calls: the first, of an inbound call, counts.
     ids[table] ??= record.id;
+    // Value lists and ZIP lists are of one table, and one record cannot be deleted twice.
+    if (resourceOf(operation) === 'zip_lists') ids.zip_lists = record.id;
     if (table === 'schedule_actions')
       await company.api('post', 'schedule_actions', {
         body: { schedule_id: ids.schedules, action_type: 'dial', connect_to: '+13105550199' },
@@ -154,12 +159,25 @@ const INSERTS: { text: string; parents: string[] }[] = [
     parents: [],
   },
   {
+    text: `INSERT INTO alerts (company_id, created_at, alert_rule_id, kind, subject, message)
+      VALUES ($1, now(), $2, 'no_calls', 'company', 'No call has come in for an hour.')`,
+    parents: ['alert_rules'],
+  },
+  {
     text: `INSERT INTO record_counts (company_id, resource, slot, n)
       VALUES ($1, 'webhook_logs', 0, 1)`,
     parents: [],
   },
 ];
-const INSERTED = ['contacts', 'text_messages', 'emails', 'pings', 'conversions', 'webhook_logs'];
+const INSERTED = [
+  'contacts',
+  'text_messages',
+  'emails',
+  'pings',
+  'conversions',
+  'webhook_logs',
+  'alerts',
+];
 
 async function insertRecords(
   { sql }: World,

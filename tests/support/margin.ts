@@ -21,6 +21,9 @@ const READS = [
   'inbound_webhooks',
   'change_logs',
   'schedules',
+  'traffic_source_tokens',
+  'account_entries',
+  'statements',
 ].map((resource) => `${resource}:read`);
 
 export interface Margin {
@@ -47,6 +50,12 @@ export async function soldCall(here: ReturnType<typeof softswitch>): Promise<Mar
     await ok('post', 'traffic_sources', {
       name: 'Secret Source',
       user_traffic_source_id: 'secret-source',
+      // Its caps count what buyers pay too.
+      attempt_total_limit: 100,
+      revenue_total_limit: 3131.31,
+      earned_revenue_total_limit: 2323.54,
+      allowed_buyer_ids: [buyer],
+      payouts: [{ payout_type: 'fixed', amount: 7.77 }],
     })
   ).traffic_source.id;
   const { offer } = await ok('post', 'offers', {

@@ -56,6 +56,7 @@ type Ids = Awaited<ReturnType<typeof fillSetup>>;
 
 async function fillSetup({ company }: World, make: Make) {
   await make('value_lists', { name: 'states', values: ['CA', 'NV'], legacy_id: 20 });
+  await make('value_lists', { name: 'zips', kind: 'zip_codes', values: ['2108'], legacy_id: 21 });
   const number = await make('phone_numbers', { prefix: '212', name: 'Main' });
   const fleet = await make('buyer_fleets', {
     name: 'Solar',
@@ -72,6 +73,9 @@ async function fillSetup({ company }: World, make: Make) {
     display_caller_id_type: 'display_service_number_id',
     display_service_number_id: number,
     record_token_filter_list: ['state:in list:states'],
+    states: ['CA', 'NV'],
+    area_codes: ['310'],
+    zip_list_id: 21,
     business_hours_schedule: [
       { schedule: [{ day: 1, times: ['09:00..17:00'] }], attempt_hourly_limit: 3 },
     ],

@@ -76,7 +76,15 @@ export function applyRaced(raced: RacedCall, raced_event: RacedEvent): void {
   if (again !== 'again') return;
   const buyer = raced.next.shift();
   if (!buyer) call.ended = true;
-  else call.attempts.push({ uuid: '', buyer, group: null, status: 'ringing', converted: false });
+  else
+    call.attempts.push({
+      uuid: '',
+      buyer,
+      group: null,
+      status: 'ringing',
+      converted: false,
+      returnable: [],
+    });
 }
 
 /** All orders of some things. */

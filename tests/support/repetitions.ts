@@ -4,3 +4,10 @@
  */
 export const repetitions = (few: number, all: number): number =>
   process.env.TEST_LONG === 'yes' ? all : few;
+
+/**
+ * Every n-th of what the contract has many of, such as its operations; with `npm run test:long` all
+ * of them. Another `start` takes others.
+ */
+export const sampleOf = <T>(all: readonly T[], nth: number, start = 0): T[] =>
+  all.filter((_, place) => place % repetitions(nth, 1) === start % repetitions(nth, 1));

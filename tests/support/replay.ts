@@ -50,7 +50,9 @@ export const call = (id: number, at: Date, changes: Partial<ReplayedCall> = {}):
   at,
   caller_number: null,
   traffic_source_id: null,
-  facts: ({ now, seed, tried, pays_again_at }) => ({
+  source_payouts: [],
+  facts: ({ now, seed, tried, pays_again_at, source_fault }) => ({
+    refused: source_fault,
     now,
     seed,
     tried,
@@ -75,6 +77,7 @@ export const every = (seconds: number, count: number, start = START) =>
 interface ReplayOrder {
   calls: ReplayedCall[];
   groups?: Configuration['groups'];
+  sources?: Configuration['sources'];
   payouts?: Configuration['payouts'];
   seed?: string;
   given?: Assumptions;
@@ -88,6 +91,7 @@ export function run(
   {
     calls,
     groups = [],
+    sources = new Map(),
     payouts = [],
     seed = 'seed',
     given = { answer_rate: 1 },
@@ -100,12 +104,15 @@ export function run(
     talked: [],
     given,
   });
-  const work = replay(changed({ buyers, groups, payouts }, { buyers: changes, groups: [] }), {
-    calls,
-    seed,
-    start,
-    expected,
-  });
+  const work = replay(
+    changed({ buyers, groups, sources, payouts }, { buyers: changes, groups: [] }),
+    {
+      calls,
+      seed,
+      start,
+      expected,
+    },
+  );
   for (;;) {
     const { done, value } = work.next();
     if (done) return (id: number): Figures => value.get(id)!;

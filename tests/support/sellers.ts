@@ -17,12 +17,12 @@ export interface Shop {
 export const all = (n: number) => Array(5).fill(n) as number[];
 
 /** A company with sellers of calls: registers the hooks of a test file. */
-export function sellers() {
+export function sellers(environment: Record<string, string> = {}) {
   let world: World;
   let made = 0;
   const time = standingClock(MONDAY);
   beforeAll(async () => {
-    world = await createWorld({ clock: time.read });
+    world = await createWorld({ clock: time.read, environment });
   });
   beforeEach(async () => {
     time.set(MONDAY);

@@ -17,8 +17,10 @@ export interface MailWorld {
 }
 
 /** A world whose jobs run, with a mailer that only records. */
-export async function createMailWorld(): Promise<MailWorld> {
-  const world = await createWorld({ environment: { TRUST_PROXY: '1' } });
+export async function createMailWorld(
+  options: Parameters<typeof createWorld>[0] = { environment: { TRUST_PROXY: '1' } },
+): Promise<MailWorld> {
+  const world = await createWorld(options);
   const mails: Mail[] = [];
   const mailer = {
     ...world.deps.mailer,

@@ -37,6 +37,7 @@ export const EXCEPTIONS: readonly Exception[] = [
       'db.delete_expired_rate_limits',
       'http.delete_expired_answers',
       'ping_post.delete_expired_pings',
+      'routing.delete_expired_bids',
     ],
   },
   {
@@ -44,6 +45,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     rules: ['company'],
     statements: [
       'agents.find_streams_to_wake',
+      'alerts.list_watched_companies',
       'calls.find_stale_calls',
       'events.look_for_news',
       'http.find_current_rights',

@@ -72,7 +72,7 @@ async function expectExact(list: number, file: number, rows: string[]): Promise<
 }
 
 test('killing the process at random points loses nothing and duplicates nothing', async () => {
-  const rows = rowsOf(250_000);
+  const rows = rowsOf(repetitions(100_000, 250_000));
   const delays = fc.sample(fc.integer({ min: 50, max: 1_500 }), {
     numRuns: repetitions(1, 10),
     seed: Number(process.env.FUZZ_SEED ?? 20_261_121),

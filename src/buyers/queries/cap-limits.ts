@@ -12,17 +12,46 @@ const LIMITS = sql`
   earned_revenue_total_limit, earned_revenue_monthly_limit, earned_revenue_daily_limit,
   earned_revenue_hourly_limit`;
 
-/** `limits` are a JSON object by column; one of the owner's ids is null. */
+/**
+ * That a row has a limit. Traffic sources without one count nothing: their calls never wait for one
+ * another.
+ */
+export const IS_LIMITED = sql`num_nonnulls(${LIMITS}) > 0`;
+
+/** One of the three ids is that of the owner, the others are null. */
+export const OF_OWNER = sql`(
+        buyer_id = {buyer_id} OR buyer_group_id = {buyer_group_id}
+        OR traffic_source_id = {traffic_source_id}
+      )`;
+
+/** `limits` are a JSON object by column. */
 export const OPEN_LIMITS = statement(
   'buyers.open_limits',
   sql`
     INSERT INTO call_limits (
-      company_id, buyer_id, buyer_group_id, zone, network_limits, ${LIMITS}
+      company_id, buyer_id, buyer_group_id, traffic_source_id, zone, network_limits, ${LIMITS}
     )
     SELECT
-      {company_id}, {buyer_id}, {buyer_group_id}, {zone}, {network_limits}::jsonb, ${LIMITS}
+      {company_id}, {buyer_id}, {buyer_group_id}, {traffic_source_id}, {zone},
+      {network_limits}::jsonb, ${LIMITS}
     FROM jsonb_populate_record(NULL::call_limits, {limits})`,
   { prepared: true },
+);
+
+/**
+ * Makes sure that a traffic source has a row of caps: most have none. Of calls before now nothing
+ * was counted, and so nothing is given back.
+ */
+export const OPEN_LIMITS_OF_SOURCE = statement(
+  'buyers.open_limits_of_source',
+  sql`
+    INSERT INTO call_limits (company_id, traffic_source_id, zone, totals_reset_at)
+    VALUES (
+      {company_id}, {traffic_source_id}::bigint, {zone},
+      {now}::timestamptz - interval '1 millisecond'
+    )
+    ON CONFLICT (company_id, traffic_source_id) DO NOTHING`,
+  { prepared: false },
 );
 
 /** Columns that are not in `limits` stay as they are. What is changed is no longer bounded. */
@@ -34,7 +63,7 @@ export const CHANGE_LIMITS = statement(
       changed_by = pg_current_xact_id(),
       network_limits = l.network_limits - ARRAY(SELECT jsonb_object_keys({limits}))
     WHERE company_id = {company_id}
-      AND (buyer_id = {buyer_id} OR buyer_group_id = {buyer_group_id})`,
+      AND ${OF_OWNER}`,
   { prepared: true },
 );
 
@@ -59,7 +88,7 @@ export const LOWER_LIMITS = statement(
         FROM jsonb_object_keys({limits}) AS wanted(name)
       ) || l.network_limits
     WHERE company_id = {company_id}
-      AND (buyer_id = {buyer_id} OR buyer_group_id = {buyer_group_id})
+      AND ${OF_OWNER}
       AND NOT EXISTS (
         SELECT FROM jsonb_each_text({limits}) AS wanted(name, value)
         WHERE coalesce(wanted.value::numeric, 'Infinity') > ${MAXIMUM}
@@ -76,7 +105,7 @@ export const FIND_RAISED_LIMITS = statement(
     FROM call_limits l
     CROSS JOIN jsonb_each_text({limits}) AS wanted(name, value)
     WHERE company_id = {company_id}
-      AND (buyer_id = {buyer_id} OR buyer_group_id = {buyer_group_id})
+      AND ${OF_OWNER}
       AND coalesce(wanted.value::numeric, 'Infinity') > ${MAXIMUM}
     ORDER BY 1`,
   { prepared: false },
@@ -142,7 +171,7 @@ export const RESET_TOTALS = statement(
       earned_revenue_total_used = 0,
       totals_reset_at = {now}
     WHERE company_id = {company_id}
-      AND (buyer_id = {buyer_id} OR buyer_group_id = {buyer_group_id})`,
+      AND ${OF_OWNER}`,
   { prepared: false },
 );
 
@@ -170,6 +199,6 @@ export const CHANGE_ZONE = statement(
         ELSE monthly_resets_at
       END
     WHERE company_id = {company_id}
-      AND (buyer_id = {buyer_id} OR buyer_group_id = {buyer_group_id})`,
+      AND ${OF_OWNER}`,
   { prepared: false },
 );

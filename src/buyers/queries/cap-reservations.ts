@@ -36,21 +36,22 @@ export const RESERVED_COUNTERS = sql`
   pending_conversions = l.pending_conversions + m.held_conversions,
   pending_revenue = l.pending_revenue + m.held_revenue,
   concurrency_cap_used =
-    greatest(0, l.concurrency_cap_used + m.calls),
+    greatest(0, l.concurrency_cap_used + m.slots),
   changed_by = pg_current_xact_id()`;
 
-/** That there is room for all of it, and that the last call was long enough ago. */
+/** That there is room for all of it, that it can be paid, and that the last call was long ago. */
 export const HAVE_ROOM = sql`
   (
-    m.calls <= 0
+    m.slots <= 0
     OR l.concurrency_cap_limit IS NULL
-    OR l.concurrency_cap_used + m.calls <= l.concurrency_cap_limit
+    OR l.concurrency_cap_used + m.slots <= l.concurrency_cap_limit
   )
   AND (
     m.spacing_seconds = 0
     OR l.last_call_at IS NULL
     OR l.last_call_at <= {now}::timestamptz - m.spacing_seconds * interval '1 second'
   )
+  AND has_room(l.balance + l.credit_limit, l.pending_revenue, m.held_revenue)
   AND has_room(l.attempt_total_limit, l.attempt_total_used, m.calls)
   AND has_room(
     l.buyer_conversion_total_limit,
@@ -268,4 +269,10 @@ export const CAPS_BEFORE = sql`
     r.open_revenue_hourly_limit,
     r.hourly_resets_at
   ),
-  (20, 'concurrency', r.concurrency_cap_used - u.calls, r.concurrency_cap_limit, NULL)`;
+  (20, 'concurrency', r.concurrency_cap_used - u.slots, r.concurrency_cap_limit, NULL),
+  (
+    21, 'balance',
+    r.pending_revenue - u.held_revenue,
+    r.balance + r.credit_limit,
+    NULL
+  )`;

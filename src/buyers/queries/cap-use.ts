@@ -56,5 +56,6 @@ export const USE_OF_ROW = sql`
   pending_connections = l.pending_connections - x.given_connections,
   pending_conversions = l.pending_conversions - x.given_conversions,
   pending_revenue = l.pending_revenue - x.given_revenue,
+  balance = l.balance - x.revenue,
   concurrency_cap_used = greatest(0, l.concurrency_cap_used - x.given_slots),
   changed_by = pg_current_xact_id()`;

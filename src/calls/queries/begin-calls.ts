@@ -13,7 +13,8 @@ import { INSERT_ATTEMPTS, INSERT_BASES, INSERT_SLOTS, RECORD_ATTEMPT } from './r
  * are dialed, the call, attempts, slots, decision, events. It fails as a whole, with SQLSTATE
  * TL001 and the rows of caps as detail, when a cap has no room for all of them.
  *
- * Rows of caps are locked groups first, by id. `moves` is what all calls take of each row; `uses`
+ * Rows of caps are locked groups first, then buyers, then traffic sources, each by id: all calls of
+ * a source want its row, which is held for the shortest time. `moves` is what all calls take of each row; `uses`
  * is what each call takes, with `held_*` and `calls` summed over it and the calls after it, so that
  * its decision shows the caps as they were before it. A call whose caps were reserved before has
  * no moves and no uses; its `caps` is the JSON that the decision stores. Places are those in
@@ -26,16 +27,17 @@ export const BEGIN_CALLS = statement(
       SELECT *
       FROM unnest(
         {limit_ids}::bigint[], {moved_calls}::int[], {moved_connections}::int[],
-        {moved_conversions}::int[], {moved_revenue}::numeric[], {spacings}::int[]
+        {moved_conversions}::int[], {moved_revenue}::numeric[], {moved_slots}::int[],
+        {spacings}::int[]
       ) AS x(
-        limit_id, calls, held_connections, held_conversions, held_revenue, spacing_seconds
+        limit_id, calls, held_connections, held_conversions, held_revenue, slots, spacing_seconds
       )
     ),
     locked AS MATERIALIZED (
       SELECT l.id, l.buyer_id, l.zone
       FROM moves m
       JOIN call_limits l ON l.company_id = {company_id} AND l.id = m.limit_id
-      ORDER BY (l.buyer_group_id IS NULL), l.buyer_group_id, l.buyer_id
+      ORDER BY (l.buyer_group_id IS NULL), l.buyer_group_id, l.buyer_id, l.traffic_source_id
       FOR NO KEY UPDATE OF l
     ),
     hourly AS MATERIALIZED (
@@ -111,7 +113,8 @@ export const BEGIN_CALLS = statement(
     uses AS MATERIALIZED (
       SELECT *
       FROM json_to_recordset({uses}::json) AS x(
-        place int, n int, limit_id bigint, buyer_id bigint, buyer_group_id bigint, calls int,
+        place int, n int, limit_id bigint, buyer_id bigint, buyer_group_id bigint,
+        traffic_source_id bigint, calls int, slots int,
         held_connections int, held_conversions int, held_revenue numeric
       )
     ),
@@ -127,7 +130,8 @@ export const BEGIN_CALLS = statement(
             'limit', v.cap_limit,
             'resets_at', to_char(v.resets_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
             'buyer_id', u.buyer_id,
-            'buyer_group_id', u.buyer_group_id
+            'buyer_group_id', u.buyer_group_id,
+            'traffic_source_id', u.traffic_source_id
           )
           ORDER BY u.n, v.n
         )::text AS list

@@ -17,6 +17,11 @@ const COLUMNS = sql`
       c.payout::float8 AS payout, c.revenue::float8 AS revenue, c.traffic_source_converted,
       c.buyer_repeat_caller, c.traffic_source_repeat_caller,
       coalesce(o.payouts, '[]') AS payouts,
+      coalesce((
+        SELECT s.payouts
+        FROM traffic_sources s
+        WHERE s.company_id = c.company_id AND s.id = c.traffic_source_id
+      ), '[]') AS source_payouts,
       CASE
         WHEN c.fallback <> 'hang_up' AND o.deleted_at IS NULL THEN json_build_object(
           'fallback_message', o.fallback_message,
@@ -46,6 +51,8 @@ const PARTS = sql`
               'created_at', a.created_at,
               'connected_at', a.connected_at,
               'dial', a.dial,
+              'bid', CASE WHEN a.bid IS NOT NULL
+                THEN json_build_object('amount', a.bid, 'duration', a.bid_duration) END,
               'token_pairs', CASE WHEN money.is_due THEN (
                 SELECT b.record_token_additional_data
                 FROM buyers b

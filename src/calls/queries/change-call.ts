@@ -1,3 +1,4 @@
+import { ENTRY_OF_PAYOUT, ENTRY_OF_REVENUE } from '../../accounts/call-entries';
 import { sql, statement } from '../../db/sql';
 import { RECORD_CHANGE } from '../../leads/lead-changes';
 import { BEFORE_AND_AFTER, CALL_BEFORE, RECORD_CALL_CHANGE } from './record-call';
@@ -51,6 +52,7 @@ export const READ_EDITABLE_CALL = statement(
     SELECT
       c.id::float8 AS id, c.uuid::text AS uuid, c.direction, c.routed, c.status, c.carrier,
       c.carrier_call_id, c.lead_id::float8 AS lead_id, c.buyer_id::float8 AS buyer_id,
+      c.traffic_source_id::float8 AS traffic_source_id,
       a.buyer_group_id::float8 AS buyer_group_id, c.revenue::float8 AS revenue,
       c.payout::float8 AS payout, c.buyer_converted, c.traffic_source_converted,
       c.token_values, c.connected_at, c.ended_at, c.answered_duration,
@@ -69,7 +71,7 @@ export const READ_EDITABLE_CALL = statement(
     LEFT JOIN call_attempts a
       ON a.company_id = c.company_id AND a.call_id = c.id AND a.buyer_id = c.buyer_id
     WHERE c.company_id = {company_id} AND c.id = {id}::bigint`,
-  { prepared: true, nullable: ['lead_id', 'buyer_id', 'buyer_group_id'] },
+  { prepared: true, nullable: ['lead_id', 'buyer_id', 'buyer_group_id', 'traffic_source_id'] },
 ).returning<{
   direction: 'inbound' | 'outbound';
   routed: boolean;
@@ -108,6 +110,7 @@ const LEAD_WAS = sql`
       FOR NO KEY UPDATE OF w
     )`;
 
+/** The caps of the buyer have been changed before, in the same transaction. */
 export const ADD_REVENUE = statement(
   'calls.add_revenue',
   sql`
@@ -121,7 +124,9 @@ export const ADD_REVENUE = statement(
         updated_at = {now}::timestamptz
       FROM was
       WHERE c.company_id = {company_id} AND c.id = was.id
-      RETURNING c.lead_id, ${BEFORE_AND_AFTER}
+      RETURNING c.id, c.lead_id, ${BEFORE_AND_AFTER}
+    ),
+    entry AS (${ENTRY_OF_REVENUE}
     ),
     conversion AS (
       UPDATE conversions
@@ -142,10 +147,21 @@ export const ADD_REVENUE = statement(
     lead_recorded AS MATERIALIZED (
       SELECT ${RECORD_CHANGE}
       FROM lead x
+    ),
+    warned AS MATERIALIZED (
+      SELECT record_low_balance(
+          {company_id}::bigint, b.buyer_id, b.balance, b.credit_limit, b.balance_low_limit
+        )
+      FROM call_limits b
+      WHERE b.company_id = {company_id}
+        AND b.buyer_id = {buyer_id}::bigint
+        AND b.balance < b.balance_low_limit
+        AND b.balance + {amount}::numeric >= b.balance_low_limit
     )
     SELECT ${RECORD_CALL_CHANGE}
-    FROM call, (SELECT count(*) AS n FROM lead_recorded) lead
-    WHERE lead.n >= 0`,
+    FROM call, (SELECT count(*) AS n FROM lead_recorded) lead,
+      (SELECT count(*) AS n FROM warned) warned
+    WHERE lead.n >= 0 AND warned.n >= 0`,
   { prepared: true, records: true },
 );
 
@@ -164,7 +180,9 @@ export const ADD_PAYOUT = statement(
         updated_at = {now}::timestamptz
       FROM was
       WHERE c.company_id = {company_id} AND c.id = was.id
-      RETURNING c.lead_id, ${BEFORE_AND_AFTER}
+      RETURNING c.id, c.lead_id, c.traffic_source_id, ${BEFORE_AND_AFTER}
+    ),
+    entry AS (${ENTRY_OF_PAYOUT}
     ),
     conversion AS (
       UPDATE conversions
@@ -211,7 +229,10 @@ export const FLOOR_USED_DOLLARS = statement(
       earned_revenue_daily_used = greatest(0, l.earned_revenue_daily_used),
       earned_revenue_hourly_used = greatest(0, l.earned_revenue_hourly_used)
     WHERE l.company_id = {company_id}
-      AND (l.buyer_group_id = {buyer_group_id}::bigint OR l.buyer_id = {buyer_id}::bigint)
+      AND (
+        l.buyer_group_id = {buyer_group_id}::bigint OR l.buyer_id = {buyer_id}::bigint
+        OR l.traffic_source_id = {traffic_source_id}::bigint
+      )
       AND least(
         l.revenue_total_used, l.revenue_monthly_used,
         l.revenue_daily_used, l.revenue_hourly_used,

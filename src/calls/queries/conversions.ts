@@ -25,7 +25,14 @@ export const READ_CONVERTIBLE_CALL = statement(
       c.traffic_source_repeat_caller,
       coalesce(a.created_at, c.created_at) AS dialed_at,
       a.buyer_group_id::float8 AS buyer_group_id,
+      CASE WHEN a.bid IS NOT NULL
+        THEN json_build_object('amount', a.bid, 'duration', a.bid_duration) END AS bid,
       coalesce(o.payouts, '[]') AS payouts,
+      coalesce((
+        SELECT s.payouts
+        FROM traffic_sources s
+        WHERE s.company_id = c.company_id AND s.id = c.traffic_source_id
+      ), '[]') AS source_payouts,
       coalesce(v.converted, false) AS converted,
       (c.revenue - coalesce(v.revenue, 0))::float8 AS set_revenue,
       EXISTS (
@@ -59,9 +66,11 @@ export const READ_CONVERTIBLE_CALL = statement(
       'lead_id',
       'number_called',
       'buyer_group_id',
+      'bid',
     ],
   },
 ).returning<{
+  bid: { amount: number; duration: number } | null;
   token_values: Record<string, unknown>;
   traffic_source_converted: boolean;
   buyer_repeat_caller: boolean;
@@ -69,4 +78,5 @@ export const READ_CONVERTIBLE_CALL = statement(
   is_returned: boolean;
   is_payout_returned: boolean;
   payouts: PayoutTerms[];
+  source_payouts: PayoutTerms[];
 }>();

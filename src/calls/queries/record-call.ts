@@ -19,11 +19,12 @@ export const RECORD_CALL_CHANGE = sql`record_call_change(call.was, call.now) AS 
 export const INSERT_ATTEMPTS = sql`
       INSERT INTO call_attempts (
         company_id, uuid, created_at, call_id, round, buyer_id, buyer_group_id, connect_to, status,
-        timeout_seconds, press_one_to_accept, dial, ring_until
+        timeout_seconds, press_one_to_accept, dial, bid, bid_duration, ring_until
       )
       SELECT
         {company_id}, x.attempt, {now}::timestamptz, r.id, r.round, x.buyer_id, x.buyer_group_id,
-        x.number, 'ringing', x.timeout_seconds, x.press_one_to_accept, x.dial,
+        x.number, 'ringing', x.timeout_seconds, x.press_one_to_accept, x.dial, x.bid,
+        x.bid_duration,
         CASE
           WHEN r.dials_as_one AND x.timeout_seconds < r.longest
             THEN {now}::timestamptz + x.timeout_seconds * interval '1 second'
@@ -31,7 +32,8 @@ export const INSERT_ATTEMPTS = sql`
       FROM rounds r
       JOIN json_to_recordset({dials}::json) AS x(
         place int, n int, attempt uuid, buyer_id bigint, buyer_group_id bigint, number text,
-        timeout_seconds int, press_one_to_accept boolean, dial jsonb
+        timeout_seconds int, press_one_to_accept boolean, dial jsonb, bid numeric,
+        bid_duration int
       ) ON x.place = r.place
       ORDER BY x.n
       RETURNING id, call_id`;

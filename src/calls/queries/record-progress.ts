@@ -12,8 +12,8 @@ import {
 // all of it, or nothing when the call is no longer as it was read. No lock is held from one
 // exchange to the next.
 //
-// Locks are taken in this order: the call, caps of groups by id, caps of buyers by id, the caller
-// of the offer, the lead.
+// Locks are taken in this order: the call, caps of groups, of buyers and of traffic sources, each by
+// id, the caller of the offer, the lead.
 
 /**
  * The call is as it was read. After waiting for the row's lock, PostgreSQL evaluates this again on
@@ -94,17 +94,51 @@ export const RECORD_ANSWERS = sql`
 
 /**
  * The slots of a call. One that none of its open buyers and groups needs any more is released, if
- * `releases` says so.
+ * `releases` says so; that of its traffic source when the call ends.
  */
 export const SLOTS_OF_CALL = sql`
       SELECT
         s.call_limit_id, s.connections, s.conversions, s.revenue, l.buyer_id, l.buyer_group_id,
+        l.traffic_source_id,
         {releases}::boolean
           AND coalesce(l.buyer_id <> ALL ({open_buyers}::bigint[]), true)
-          AND coalesce(l.buyer_group_id <> ALL ({open_groups}::bigint[]), true) AS is_released
+          AND coalesce(l.buyer_group_id <> ALL ({open_groups}::bigint[]), true)
+          AND (l.traffic_source_id IS NULL OR {ended_at}::timestamptz IS NOT NULL) AS is_released
       FROM call_slots s
       JOIN call_limits l ON l.company_id = s.company_id AND l.id = s.call_limit_id
       WHERE s.company_id = {company_id} AND s.call_id = {call_id}::bigint`;
+
+/**
+ * What each slot gives back of what it held: all that is released, and what the call has used now,
+ * of the buyer that has it, of its group and of the source. Of a source, a call converts that it is
+ * paid for.
+ */
+export const GIVEN_BACK = sql`
+      SELECT
+        held.call_limit_id, held.is_released,
+        CASE WHEN held.is_released OR {connection}::int > 0 AND own.counts
+          THEN held.connections ELSE 0
+        END AS connections,
+        CASE WHEN held.is_released OR own.converts THEN held.conversions ELSE 0 END AS conversions,
+        CASE WHEN held.is_released OR {buyer_conversion}::int > 0 AND own.counts
+          THEN held.revenue ELSE 0
+        END AS revenue
+      FROM state, held
+      CROSS JOIN LATERAL (
+        SELECT
+          held.buyer_id IS NOT DISTINCT FROM {owner_id}::bigint AND held.buyer_id IS NOT NULL
+          OR held.buyer_group_id IS NOT DISTINCT FROM {owner_group_id}::bigint
+          AND held.buyer_group_id IS NOT NULL AS has_call,
+          held.traffic_source_id IS NOT NULL AS is_source
+      ) of_call
+      CROSS JOIN LATERAL (
+        SELECT
+          of_call.has_call OR of_call.is_source AS counts,
+          CASE
+            WHEN of_call.is_source THEN {pays_source}::boolean
+            ELSE {buyer_conversion}::int > 0 AND of_call.has_call
+          END AS converts
+      ) own`;
 
 /** Without dollars and connections. */
 export const RECORD_PROGRESS = statement(
@@ -140,7 +174,7 @@ export const RECORD_PROGRESS = statement(
       FROM call_limits l
       WHERE l.company_id = {company_id}
         AND l.id IN (SELECT held.call_limit_id FROM call, held WHERE held.is_released)
-      ORDER BY (l.buyer_group_id IS NULL), l.buyer_group_id, l.buyer_id
+      ORDER BY (l.buyer_group_id IS NULL), l.buyer_group_id, l.buyer_id, l.traffic_source_id
       FOR NO KEY UPDATE
     ),
     caps AS (

@@ -1,10 +1,12 @@
-import { USE_OF_ROW } from '../../buyers/use-of-caps';
+import { ENTRIES_OF_USE } from '../../accounts/call-entries';
+import { IS_LIMITED, USE_OF_ROW } from '../../buyers/use-of-caps';
 import { sql, statement } from '../../db/sql';
 import { RECORD_CHANGE, recordExit } from '../../leads/lead-changes';
 import { AGENT_OF_BUYER } from './describe-call';
 import { BEFORE_AND_AFTER, INSERT_EVENTS, RECORD_CALL_CHANGE } from './record-call';
 import {
   FOLLOWS_CALL,
+  GIVEN_BACK,
   IS_UNCHANGED,
   PROGRESS_OF_CALL,
   RECORD_ANSWERS,
@@ -15,37 +17,19 @@ import {
 
 /**
  * Locks the call and the caps that change: what they give back, and what the buyer that has the
- * call and its group have used. Then asks again what the dollars depend on: calls of the same
+ * call, its group and the source of the call have used. Then asks again what the dollars depend on: calls of the same
  * caller may have been paid for while this waited.
  */
 const LOCKED_AND_CHECKED = sql`
     state AS (
-      SELECT c.id, c.caller_number, c.offer_id, c AS call
+      SELECT c.id, c.caller_number, c.offer_id, c.traffic_source_id, c AS call
       FROM calls c
       WHERE c.company_id = {company_id} AND c.id = {call_id}::bigint AND ${IS_UNCHANGED}
       FOR NO KEY UPDATE
     ),
     held AS (${SLOTS_OF_CALL}
     ),
-    given AS (
-      SELECT
-        held.call_limit_id, held.is_released,
-        CASE WHEN held.is_released OR {connection}::int > 0 AND own.has_call
-          THEN held.connections ELSE 0
-        END AS connections,
-        CASE WHEN held.is_released OR {buyer_conversion}::int > 0 AND own.has_call
-          THEN held.conversions ELSE 0
-        END AS conversions,
-        CASE WHEN held.is_released OR {buyer_conversion}::int > 0 AND own.has_call
-          THEN held.revenue ELSE 0
-        END AS revenue
-      FROM state, held
-      CROSS JOIN LATERAL (
-        SELECT
-          held.buyer_id IS NOT DISTINCT FROM {owner_id}::bigint AND held.buyer_id IS NOT NULL
-          OR held.buyer_group_id IS NOT DISTINCT FROM {owner_group_id}::bigint
-          AND held.buyer_group_id IS NOT NULL AS has_call
-      ) own
+    given AS (${GIVEN_BACK}
     ),
     changing AS (
       SELECT g.call_limit_id AS id
@@ -61,17 +45,25 @@ const LOCKED_AND_CHECKED = sql`
       WHERE {has_use}::boolean
         AND l.company_id = {company_id}
         AND l.buyer_group_id = {owner_group_id}::bigint
+      UNION
+      SELECT l.id
+      FROM state, call_limits l
+      WHERE {has_use}::boolean
+        AND l.company_id = {company_id}
+        AND l.traffic_source_id = state.traffic_source_id
+        AND ${IS_LIMITED}
     ),
     locked AS (
       SELECT
         l.id,
+        l.traffic_source_id IS NOT NULL AS is_source,
         coalesce(
           l.buyer_id = {owner_id}::bigint OR l.buyer_group_id = {owner_group_id}::bigint,
           false
-        ) AS has_call
+        ) OR l.traffic_source_id IS NOT NULL AS has_call
       FROM call_limits l
       WHERE l.company_id = {company_id} AND l.id IN (SELECT id FROM changing)
-      ORDER BY (l.buyer_group_id IS NULL), l.buyer_group_id, l.buyer_id
+      ORDER BY (l.buyer_group_id IS NULL), l.buyer_group_id, l.buyer_id, l.traffic_source_id
       FOR NO KEY UPDATE
     ),
     checked AS MATERIALIZED (
@@ -119,7 +111,8 @@ const UPDATE_CALL = sql`
         AND checked.buyer_paid = {buyer_paid}::boolean
         AND checked.source_paid = {source_paid}::boolean
       RETURNING
-        c.id, c.lead_id, c.direction, c.caller_number, c.payout, ${BEFORE_AND_AFTER}`;
+        c.id, c.lead_id, c.direction, c.caller_number, c.payout, c.traffic_source_id,
+        ${BEFORE_AND_AFTER}`;
 
 /** The call, its attempts, slots and caps. */
 const CHANGED_CALL = sql`
@@ -144,7 +137,12 @@ const CHANGED_CALL = sql`
       SELECT
         locked.id,
         CASE WHEN locked.has_call THEN {connection}::int ELSE 0 END AS connection,
-        CASE WHEN locked.has_call THEN {buyer_conversion}::int ELSE 0 END AS buyer_conversion,
+        CASE
+          -- Of a source, a call converts that it is paid for.
+          WHEN locked.is_source THEN {pays_source}::boolean::int
+          WHEN locked.has_call THEN {buyer_conversion}::int
+          ELSE 0
+        END AS buyer_conversion,
         CASE WHEN locked.has_call THEN {revenue}::numeric ELSE 0 END AS revenue,
         CASE WHEN locked.has_call THEN {revenue}::numeric - {payout}::numeric ELSE 0 END
           AS earned_revenue,
@@ -160,6 +158,16 @@ const CHANGED_CALL = sql`
       SET ${USE_OF_ROW}
       FROM used x
       WHERE l.company_id = {company_id} AND l.id = x.id
+      RETURNING l.buyer_id, l.balance, l.credit_limit, l.balance_low_limit, x.revenue
+    ),
+    entries AS (${ENTRIES_OF_USE}
+    ),
+    warned AS MATERIALIZED (
+      SELECT record_low_balance(
+          {company_id}::bigint, b.buyer_id, b.balance, b.credit_limit, b.balance_low_limit
+        )
+      FROM caps b
+      WHERE b.balance < b.balance_low_limit AND b.balance + b.revenue >= b.balance_low_limit
     )`;
 
 /** The recording of the call reads its conversions and its lead: these are written first. */
@@ -167,8 +175,9 @@ const RECORDED_AFTER = sql`
     recorded AS MATERIALIZED (
       SELECT call.id, ${RECORD_CALL_CHANGE}
       FROM call, (SELECT count(*) AS n FROM conversion) v,
-        (SELECT count(*) AS n FROM lead_recorded) l
-      WHERE v.n >= 0 AND l.n >= 0
+        (SELECT count(*) AS n FROM lead_recorded) l,
+        (SELECT count(*) AS n FROM warned) w
+      WHERE v.n >= 0 AND l.n >= 0 AND w.n >= 0
     ),
     ${RECORD_ANSWERS}`;
 

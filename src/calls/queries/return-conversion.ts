@@ -1,3 +1,8 @@
+import {
+  CREDIT_OF_RETURN,
+  ENTRIES_OF_RETURN,
+  ENTRY_OF_RETURNED_PAYOUT,
+} from '../../accounts/call-entries';
 import { sql, statement } from '../../db/sql';
 import { RECORD_CHANGE } from '../../leads/lead-changes';
 import { BEFORE_AND_AFTER, CALL_BEFORE, RECORD_CALL_CHANGE } from './record-call';
@@ -47,9 +52,10 @@ export const READ_AMOUNTS = statement(
 );
 
 /**
- * Subtracts returned amounts from the caps of buyers and groups: from each window that still runs
- * and in which they were counted. Caps are locked in the order in which calls reserve them: groups
- * by id, then buyers by id.
+ * Subtracts returned amounts from the caps of buyers, groups and sources: from each window that
+ * still runs and in which they were counted. Prepaid buyers get back what they were charged. Caps
+ * are locked in the order in which calls reserve them: groups by id, then buyers by id, then the
+ * traffic source.
  */
 export const RETURN_USAGE = statement(
   'calls.return_usage',
@@ -57,13 +63,13 @@ export const RETURN_USAGE = statement(
     WITH counted AS (
       SELECT *
       FROM jsonb_to_recordset({counted}::jsonb) AS x(
-        buyer_id bigint, buyer_group_id bigint, at timestamptz,
+        buyer_id bigint, buyer_group_id bigint, traffic_source_id bigint, at timestamptz,
         conversions int, revenue numeric, earned_revenue numeric
       )
     ),
     locked AS (
       SELECT
-        l.id, l.buyer_id, l.buyer_group_id,
+        l.id, l.buyer_id, l.buyer_group_id, l.traffic_source_id,
         coalesce(l.totals_reset_at, '-infinity') AS totals_reset_at,
         CASE WHEN l.hourly_resets_at > {now}::timestamptz
           THEN l.hourly_resets_at - interval '1 hour'
@@ -79,8 +85,9 @@ export const RETURN_USAGE = statement(
         AND (
           l.buyer_id IN (SELECT buyer_id FROM counted)
           OR l.buyer_group_id IN (SELECT buyer_group_id FROM counted)
+          OR l.traffic_source_id IN (SELECT traffic_source_id FROM counted)
         )
-      ORDER BY (l.buyer_group_id IS NULL), l.buyer_group_id, l.buyer_id
+      ORDER BY (l.buyer_group_id IS NULL), l.buyer_group_id, l.buyer_id, l.traffic_source_id
       FOR NO KEY UPDATE
     ),
     parts AS (
@@ -91,7 +98,9 @@ export const RETURN_USAGE = statement(
         coalesce(x.at >= k.day, false) AS in_day,
         coalesce(x.at >= k.hour, false) AS in_hour
       FROM locked k
-      JOIN counted x ON x.buyer_id = k.buyer_id OR x.buyer_group_id = k.buyer_group_id
+      JOIN counted x
+        ON x.buyer_id = k.buyer_id OR x.buyer_group_id = k.buyer_group_id
+        OR x.traffic_source_id = k.traffic_source_id
     ),
     sums AS (
       SELECT
@@ -114,6 +123,7 @@ export const RETURN_USAGE = statement(
     UPDATE call_limits l
     SET
       changed_by = pg_current_xact_id(),
+      balance = l.balance + ${CREDIT_OF_RETURN},
       buyer_conversion_total_used =
         greatest(0, l.buyer_conversion_total_used - s.total_conversions),
       buyer_conversion_monthly_used =
@@ -151,7 +161,9 @@ export const RETURN_CONVERSIONS = statement(
       UPDATE conversions
       SET returned_at = {now}::timestamptz, return_reason = {reason}
       WHERE company_id = {company_id} AND id = ANY({conversion_ids}::bigint[])
-      RETURNING id
+      RETURNING id, buyer_id
+    ),
+    entries AS (${ENTRIES_OF_RETURN}
     ),
     call AS (
       UPDATE calls c
@@ -226,6 +238,8 @@ export const RETURN_PAYOUT = statement(
       UPDATE conversions
       SET payout = 0
       WHERE company_id = {company_id} AND call_id = {call_id}::bigint AND returned_at IS NULL
+    ),
+    entry AS (${ENTRY_OF_RETURNED_PAYOUT}
     ),
     call AS (
       UPDATE calls c

@@ -160,6 +160,17 @@ export const DELETE_PINGS = statement(
   { prepared: false },
 );
 
+/** Of bidders that were asked about the person. */
+export const DELETE_BIDS = statement(
+  'erasure.delete_bids',
+  sql`
+    DELETE FROM bids
+    WHERE company_id = {company_id} AND caller_number = {number}::bigint
+    RETURNING buyer_id
+  `,
+  { prepared: false },
+);
+
 export const DELETE_CONTACT = statement(
   'erasure.delete_contact',
   sql`

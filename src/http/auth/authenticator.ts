@@ -38,6 +38,8 @@ export interface Authenticator {
   forgetRights(): void;
   /** Looks all lead tokens up again: what they may do was changed. */
   forgetPowers(): void;
+  /** Looks all tokens of offers, schedules and inbound webhooks up again. */
+  forgetTokens(): void;
 }
 
 export interface AuthOptions {
@@ -71,5 +73,9 @@ export function authenticator({ directory, pepper, clock, carrier }: AuthOptions
     },
     forgetRights: credentials.forgetAll,
     forgetPowers: lead_tokens.forgetAll,
+    forgetTokens: () => {
+      lead_tokens.forgetAll();
+      webhook_tokens.forgetAll();
+    },
   };
 }

@@ -24,6 +24,8 @@ export interface LeadOwner {
   token: string;
   offer_id: bigint | null;
   schedule_id: bigint | null;
+  /** The traffic source that submits with it; null for the own token of the offer or schedule. */
+  traffic_source_id: bigint | null;
   /** IANA zone of leads whose own zone is unknown. */
   zone: string;
   /** Where its company calls and texts people (phone/contact-policy.ts). */
@@ -134,7 +136,8 @@ function combine(owners: Partial<Record<Name, LeadOwner>>): LeadOwner | HttpProb
     );
   if (!schedule || !offer) return owner;
   const powers = new Set([...schedule.powers].filter((power) => offer.powers.has(power)));
-  return { ...schedule, offer_id: offer.offer_id, powers };
+  const traffic_source_id = schedule.traffic_source_id ?? offer.traffic_source_id;
+  return { ...schedule, offer_id: offer.offer_id, traffic_source_id, powers };
 }
 
 /** Tokens of the wrong kind, of two companies, or of two schedules or offers. */
@@ -149,6 +152,11 @@ function contradictionIn({
     return conflict('offer_lead_token', 'is the lead token of a schedule');
   const companies = new Set([lead, schedule, offer].flatMap((owner) => owner?.company_id ?? []));
   if (companies.size > 1) return unknown('offer_lead_token');
+  const sources = new Set(
+    [lead, schedule, offer].flatMap((owner) => owner?.traffic_source_id ?? []),
+  );
+  if (sources.size > 1)
+    return conflict('lead_token', 'belongs to another traffic source than the other token');
   const specific = lead && (lead.schedule_id === null ? offer : schedule);
   if (!specific || specific.token === lead.token) return undefined;
   return specific === schedule
@@ -174,12 +182,16 @@ async function findLeadToken(directory: Directory, token: string): Promise<LeadO
     token,
     offer_id: offer_id === null ? null : BigInt(offer_id),
     schedule_id: schedule_id === null ? null : BigInt(schedule_id),
+    traffic_source_id: row.traffic_source_id === null ? null : BigInt(row.traffic_source_id),
     zone: ianaName(zone) ?? 'UTC',
     contact_countries: row.contact_countries,
     contact_prefixes: row.contact_prefixes,
     powers: new Set(
       (row.powers_of_company ?? ALL_POWERS).filter(
-        (power) => row.powers_of_offer?.includes(power) ?? true,
+        (power) =>
+          (row.powers_of_offer?.includes(power) ?? true) &&
+          // Leads of the offer may be those of other sources.
+          (row.traffic_source_id === null || power === 'submit'),
       ),
     ),
   };

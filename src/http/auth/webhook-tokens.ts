@@ -1,4 +1,4 @@
-import { timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
 import { whereKeyIs, type Directory } from '../../db/directory';
 import { notFound } from '../../errors';
@@ -18,13 +18,37 @@ export interface SellersEndpoint {
   vanity_uri: string;
   /** Two letters. */
   country: string;
+  /** Whether its sender has shown no token. */
+  is_public: boolean;
+  /** The traffic source whose token was sent; absent for any other. */
+  traffic_source_id?: number;
+}
+
+/** An endpoint with what its senders may show. */
+interface Known extends Omit<SellersEndpoint, 'is_public'> {
   /** Digest of its token; null when it needs none. */
   digest: Buffer | null;
+  of_sources: { digest: Buffer; traffic_source_id: number }[];
+}
+
+export interface WebhookToken {
+  /** Shown once. */
+  token: string;
+  /** What is stored of it. */
+  digest: Uint8Array<ArrayBuffer>;
+}
+
+/** A token that senders to an endpoint must show. */
+export function newWebhookToken(pepper: string): WebhookToken {
+  const token = `wt_${randomBytes(32).toString('hex')}`;
+  return { token, digest: new Uint8Array(digestOf(pepper, token)) };
 }
 
 export interface WebhookTokenScheme extends Scheme {
   /** Looks an inbound webhook up again that was changed in this process. */
   forget(vanity_uri: string): void;
+  /** Looks all of them up again: a token of a traffic source was revoked. */
+  forgetAll(): void;
 }
 
 /** Authenticates by the token of the inbound webhook in the path, if it has one. */
@@ -34,16 +58,26 @@ export function webhookTokenScheme(
   failures: FailedAttempts,
 ): WebhookTokenScheme {
   const lookup = cachedLookup((vanity_uri) => findWebhook(directory, vanity_uri));
-  const isRight = ({ digest }: SellersEndpoint, token: string | undefined) =>
-    !digest || (token !== undefined && timingSafeEqual(digestOf(pepper, token), digest));
+  /** The endpoint for a sender with this token; undefined for a wrong one. */
+  const opened = (known: Known, token: string | undefined): SellersEndpoint | undefined => {
+    const { digest, of_sources, ...webhook } = known;
+    const shown = token === undefined ? undefined : digestOf(pepper, token);
+    const source = shown && of_sources.find((each) => timingSafeEqual(shown, each.digest));
+    if (source)
+      return { ...webhook, is_public: false, traffic_source_id: source.traffic_source_id };
+    if (!digest) return { ...webhook, is_public: true };
+    return shown && timingSafeEqual(shown, digest) ? { ...webhook, is_public: false } : undefined;
+  };
   return {
     forget: lookup.forget,
+    forgetAll: lookup.forgetAll,
     authenticate: async (req) => {
       const token = tokenOf(req);
-      const webhook = await lookup.find(String(req.params.vanity_uri));
-      if (webhook && isRight(webhook, token)) {
+      const known = await lookup.find(String(req.params.vanity_uri));
+      const webhook = known && opened(known, token);
+      if (webhook) {
         // A token proves that its sender has not guessed the name.
-        const refusal = webhook.digest ? undefined : await failures.refusalOf(req);
+        const refusal = !webhook.is_public ? undefined : await failures.refusalOf(req);
         if (refusal) throw refusal;
         return { caller: anonymousCaller(webhook.company_id), owner: undefined, webhook };
       }
@@ -51,7 +85,7 @@ export function webhookTokenScheme(
       // missing: names cannot be guessed fast.
       const problem = await failures.problemFor(req, true);
       if (problem.status === 429) throw problem;
-      if (!webhook) throw notFound();
+      if (!known) throw notFound();
       throw token === undefined ? await failures.problemFor(req, false) : problem;
     },
   };
@@ -70,13 +104,20 @@ function tokenOf(req: Request): string | undefined {
   return typeof token === 'string' && token !== '' ? token : undefined;
 }
 
-async function findWebhook(
-  directory: Directory,
-  vanity_uri: string,
-): Promise<SellersEndpoint | undefined> {
+async function findWebhook(directory: Directory, vanity_uri: string): Promise<Known | undefined> {
   if (!/^[a-z0-9_-]{3,100}$/.test(vanity_uri)) return undefined;
   const [row] = await whereKeyIs(directory, ['inbound_webhook', vanity_uri], (sql) =>
     sql(FIND_INBOUND_WEBHOOK, { vanity_uri }),
   );
-  return row && { ...row, company_id: BigInt(row.company_id), id: BigInt(row.id), vanity_uri };
+  if (!row) return undefined;
+  return {
+    ...row,
+    company_id: BigInt(row.company_id),
+    id: BigInt(row.id),
+    vanity_uri,
+    of_sources: row.of_sources.map(({ digest, traffic_source_id }) => ({
+      digest: Buffer.from(digest, 'hex'),
+      traffic_source_id,
+    })),
+  };
 }

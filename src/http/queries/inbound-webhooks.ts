@@ -5,7 +5,23 @@ export const FIND_INBOUND_WEBHOOK = statement(
   sql`
     SELECT
       lookup.company_id, lookup.inbound_webhook_id AS id, company.country,
-      webhook.auth_token_digest AS digest
+      webhook.auth_token_digest AS digest,
+      coalesce(
+        (
+          SELECT json_agg(
+            json_build_object(
+              'digest', encode(k.auth_token_digest, 'hex'),
+              'traffic_source_id', k.traffic_source_id
+            )
+            ORDER BY k.id
+          )
+          FROM traffic_source_tokens k
+          WHERE k.company_id = webhook.company_id
+            AND k.inbound_webhook_id = webhook.id
+            AND k.deleted_at IS NULL
+        ),
+        '[]'
+      ) AS of_sources
     FROM inbound_webhook_lookups lookup
     JOIN companies company ON company.id = lookup.company_id
     JOIN inbound_webhooks webhook
@@ -13,4 +29,4 @@ export const FIND_INBOUND_WEBHOOK = statement(
     WHERE lookup.vanity_uri = {vanity_uri}
   `,
   { prepared: true },
-);
+).returning<{ of_sources: { digest: string; traffic_source_id: number }[] }>();

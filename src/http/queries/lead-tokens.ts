@@ -7,7 +7,7 @@ export const FIND_LEAD_TOKEN = statement(
     SELECT
       k.company_id, company.country, company.contact_countries,
       coalesce(company.contact_prefixes, '{}') AS contact_prefixes,
-      k.offer_id, k.schedule_id, coalesce(s.time_zone, o.time_zone) AS zone,
+      k.offer_id, k.schedule_id, k.traffic_source_id, coalesce(s.time_zone, o.time_zone) AS zone,
       company.lead_token_powers AS powers_of_company,
       coalesce(o.lead_token_powers, own.lead_token_powers) AS powers_of_offer
     FROM lead_tokens k

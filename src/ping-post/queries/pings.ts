@@ -70,10 +70,14 @@ export const LOAD_BIDS = statement(
   'ping_post.load_bids',
   sql`
     SELECT
-      b.id::float8 AS buyer_id, b.user_buyer_id, b.name, b.number,
-      conversion.revenue::float8 AS revenue,
-      CASE WHEN conversion.conversion_type = 'duration' THEN conversion.duration END
-        AS duration,
+      b.id::float8 AS buyer_id, b.user_buyer_id, b.name,
+      coalesce(kept.number, b.number) AS number,
+      coalesce(kept.amount, conversion.revenue)::float8 AS revenue,
+      CASE
+        WHEN kept.amount IS NOT NULL THEN kept.duration
+        WHEN conversion.conversion_type = 'duration' THEN conversion.duration
+      END AS duration,
+      kept.expires_at,
       coalesce(
         (
           SELECT o.payouts
@@ -81,7 +85,15 @@ export const LOAD_BIDS = statement(
           WHERE o.company_id = {company_id} AND o.id = {offer_id}::bigint
         ),
         '[]'
-      ) AS payouts
+      ) AS payouts,
+      coalesce(
+        (
+          SELECT s.payouts
+          FROM traffic_sources s
+          WHERE s.company_id = {company_id} AND s.id = {traffic_source_id}::bigint
+        ),
+        '[]'
+      ) AS source_payouts
     FROM buyers b
     JOIN call_limits l ON l.company_id = b.company_id AND l.buyer_id = b.id
     LEFT JOIN LATERAL (
@@ -93,9 +105,17 @@ export const LOAD_BIDS = statement(
       ORDER BY c.time_frame, c.position
       LIMIT 1
     ) conversion ON true
+    LEFT JOIN LATERAL (
+      SELECT k.*
+      FROM bids k
+      WHERE b.buyer_type = 'rtb' AND k.company_id = {company_id}
+        AND k.caller_number = {caller_number}::bigint AND k.offer_id = {offer_id}::bigint
+        AND k.buyer_id = b.id AND k.expires_at > {now}::timestamptz
+      OFFSET 0
+    ) kept ON true
     WHERE b.company_id = {company_id} AND b.id = ANY({buyer_ids}::bigint[])`,
-  { prepared: true, nullable: ['revenue', 'duration'] },
-).returning<{ payouts: PayoutTerms[] }>();
+  { prepared: true, nullable: ['number', 'revenue', 'duration', 'expires_at'] },
+).returning<{ payouts: PayoutTerms[]; source_payouts: PayoutTerms[] }>();
 
 /** A number of the offer, the traffic source's own first; else one that belongs to no offer. */
 export const FIND_FORWARDING_NUMBER = statement(

@@ -19,7 +19,9 @@ const ENDS = ['opens_at', 'resets_at', 'pays_again_at', 'next_call_at'] as const
 export function availabilityOf(candidates: readonly Candidate[], facts: RouteFacts): Availability {
   const { now, refused } = facts;
   const { choices, considered } = route(candidates, facts);
-  const available = choices.length > 0;
+  // Nobody is asked before there is a caller: whoever would be asked may take the call.
+  const may_bid = considered.some(({ reason }) => reason === 'bid_not_asked');
+  const available = choices.length > 0 || may_bid;
   return {
     available,
     message: available ? null : (refused?.message ?? whyNone(considered)),

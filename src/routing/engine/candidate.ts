@@ -1,6 +1,7 @@
 import type { Interval, Metric } from '../../buyers/caps';
 
-export type CapName = `${Metric}_${Interval}` | 'concurrency';
+/** `balance` is what a prepaid buyer can pay; calls under way use it up. */
+export type CapName = `${Metric}_${Interval}` | 'concurrency' | 'balance';
 
 /**
  * The cap that keeps its owner from calls: of several that are used up, the one that frees last.
@@ -35,13 +36,24 @@ export interface CandidateGroup extends Owner {
   dial_buyers_type: 'sequentially' | 'simultaneously';
 }
 
+/** What a buyer of type `rtb` pays for one call. */
+export interface CandidateBid {
+  /** Dollars. */
+  amount: number;
+  /** + and digits, or sip: and an address; null: the buyer's own. */
+  number: string | null;
+  /** Seconds after which it is paid. */
+  duration: number;
+  expires_at: Date;
+}
+
 /** All that is known of a buyer when a call for an offer looks for one. */
 export interface Candidate extends Owner {
   /** + and digits, or sip: and an address. */
   number: string | null;
   /** As written in the record; `zone` is its IANA name. */
   time_zone: string;
-  buyer_type: 'buyer' | 'quality_assurance' | 'voice_bot';
+  buyer_type: 'buyer' | 'quality_assurance' | 'voice_bot' | 'rtb';
   buyer_fleet_id: number | null;
   timeout_seconds: number;
   dtmf_tones: string | null;
@@ -61,6 +73,8 @@ export interface Candidate extends Owner {
   most_revenue: number;
   /** Whether it pays now for being dialed, even if it does not answer. */
   pays_at_dial: boolean;
+  /** Its bid for the call; null for one that has not bid, and for one that is not asked. */
+  bid: CandidateBid | null;
   /** Dollars that a call earned in the hours that count, or the assumption before enough calls. */
   epc: number | null;
   /** When it was last dialed for any call. */
@@ -77,7 +91,7 @@ export interface Candidate extends Owner {
 }
 
 type CandidateChanges = Partial<
-  Pick<Candidate, 'used_up' | 'epc' | 'last_call_at' | 'suppressed_by' | 'groups'>
+  Pick<Candidate, 'used_up' | 'bid' | 'epc' | 'last_call_at' | 'suppressed_by' | 'groups'>
 >;
 
 /**
@@ -88,6 +102,7 @@ type CandidateChanges = Partial<
 export const copyCandidate = (known: Candidate, changes: CandidateChanges = {}): Candidate => {
   const {
     used_up = known.used_up,
+    bid = known.bid,
     epc = known.epc,
     last_call_at = known.last_call_at,
     suppressed_by = known.suppressed_by,
@@ -101,7 +116,7 @@ export const copyCandidate = (known: Candidate, changes: CandidateChanges = {}):
     weight: known.weight,
     zone: known.zone,
     used_up,
-    number: known.number,
+    number: bid?.number ?? known.number,
     time_zone: known.time_zone,
     buyer_type: known.buyer_type,
     buyer_fleet_id: known.buyer_fleet_id,
@@ -114,9 +129,10 @@ export const copyCandidate = (known: Candidate, changes: CandidateChanges = {}):
     user_buyer_id: known.user_buyer_id,
     record_token_additional_data: known.record_token_additional_data,
     route_by_type: known.route_by_type,
-    current_conversion_revenue: known.current_conversion_revenue,
-    most_revenue: known.most_revenue,
-    pays_at_dial: known.pays_at_dial,
+    current_conversion_revenue: bid ? bid.amount : known.current_conversion_revenue,
+    most_revenue: bid ? bid.amount : known.most_revenue,
+    pays_at_dial: bid ? false : known.pays_at_dial,
+    bid,
     epc,
     last_call_at,
     business_hours: known.business_hours,

@@ -1,5 +1,11 @@
 import { CAPS, type Metric } from '../../buyers/caps';
-import { isOpenGroup, type Candidate, type CandidateGroup, type Owner } from './candidate';
+import {
+  isOpenGroup,
+  type Candidate,
+  type CandidateGroup,
+  type Owner,
+  type UsedUpCap,
+} from './candidate';
 import { localTime, pauseFault, type Fault } from './reasons';
 
 const COUNTED: Record<Metric, string> = {
@@ -13,9 +19,13 @@ const COUNTED: Record<Metric, string> = {
 const dollars = (amount: number) => `$${amount.toFixed(2)}`;
 
 /** Why an owner's caps keep it from calls; `owner` names it in the message. */
-export function capFault({ used_up, zone }: Owner, owner: string): Fault | undefined {
+export function capFault(
+  { used_up, zone }: Pick<Owner, 'used_up' | 'zone'>,
+  owner: string,
+): Fault | undefined {
   if (!used_up) return undefined;
   const { cap, used, limit, resets_at } = used_up;
+  if (cap === 'balance') return balanceFault(used_up, owner);
   const details = { cap, used, limit, resets_at: resets_at?.toISOString() ?? null };
   const known = CAPS.find(({ metric, interval }) => `${metric}_${interval}` === cap);
   if (!known) {
@@ -26,6 +36,16 @@ export function capFault({ used_up, zone }: Owner, owner: string): Fault | undef
   const is_money = known.metric === 'revenue' || known.metric === 'earned_revenue';
   const state = stateOf(used_up, { is_money, zone });
   return { reason: 'cap_reached', message: `${name} ${state}`, details };
+}
+
+/** Why a prepaid buyer cannot pay for a call; `limit` is its balance with its credit. */
+function balanceFault({ used, limit }: UsedUpCap, owner: string): Fault {
+  const reserved = used > 0 ? `, of which calls in progress reserve ${dollars(used)}` : '';
+  const message =
+    limit - used > 0
+      ? `${owner} has ${dollars(limit)} left${reserved}, less than a call may cost`
+      : `${owner} is out of balance: it has ${dollars(limit)} left${reserved}`;
+  return { reason: 'out_of_balance', message, details: { available: limit, reserved: used } };
 }
 
 function stateOf(

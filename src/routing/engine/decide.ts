@@ -65,6 +65,7 @@ const isUsual = (facts: RouteFacts): boolean =>
   facts.only_buyer_id === undefined &&
   !facts.tried?.size &&
   !facts.reserved &&
+  !facts.source_buyers &&
   !facts.vetoed?.size &&
   !facts.pays_again_at?.size &&
   !facts.spacing_seconds;

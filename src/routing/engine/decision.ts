@@ -1,4 +1,5 @@
 import type { OwnedCap } from '../../buyers/caps';
+import type { DecidedBid } from './bids';
 import type { Candidate } from './candidate';
 import {
   basisRowOf,
@@ -28,6 +29,7 @@ export interface Verdict {
   reason: string | null;
   message: string | null;
   buyer_ids: number[];
+  bids: DecidedBid[];
   caps: OwnedCap[];
 }
 
@@ -50,7 +52,9 @@ type StoredDifference = [
  * once (engine/basis.ts), and draws and the order are not stored, since they follow from the seed
  * and the weights. Reports read `faults` in SQL.
  */
-export interface StoredDecision extends Verdict {
+export interface StoredDecision extends Omit<Verdict, 'bids'> {
+  /** Absent where nobody has bid, as in decisions from before there were bids. */
+  bids?: Verdict['bids'] | undefined;
   /** The hash of the basis. */
   basis: string;
   /** Groups that ring all members at once. */
@@ -114,6 +118,7 @@ export function packDecision(
   const differing = lineup ? new Set([...lineup.differing, ...faults.keys()]) : candidates.keys();
   return {
     ...verdict,
+    bids: verdict.bids.length > 0 ? verdict.bids : undefined,
     basis: basis.hash,
     at_once: [...at_once],
     first: first?.members[0]?.buyer.id ?? null,
@@ -167,7 +172,7 @@ export function unpackDecision(
   basis: StoredBasis,
   names: Names,
 ): Decision {
-  const { round, at, seed, offer_id, action, reason, message, buyer_ids, caps } = stored;
+  const { round, at, seed, offer_id, action, reason, message, buyer_ids, bids = [], caps } = stored;
   const different = new Map(differences.map((each) => [each[0], each]));
   const rows = basisRows(basis).map((row): Row => {
     const [, tier, weight, route_by_type, buyer_group_id] = different.get(row.buyer_id) ?? [];
@@ -191,7 +196,7 @@ export function unpackDecision(
     return fault ? [passedOver(row, fault)] : [];
   });
   const open = rows.filter(({ buyer_id }) => !fault_of.has(buyer_id));
-  const verdict = { round, at, seed, offer_id, action, reason, message, buyer_ids, caps };
+  const verdict = { round, at, seed, offer_id, action, reason, message, buyer_ids, bids, caps };
   return decisionOf(verdict, [
     ...ranked(seed, { rows: open, at_once, first }),
     ...passed_over.sort((a, b) => a.tier - b.tier || a.buyer_id - b.buyer_id),

@@ -1,14 +1,17 @@
 import { compileFilter } from '../../tokens/filters';
 import type { TokenSource } from '../../tokens/substitute';
+import { bidFault, type BidsOfCall } from './bids';
 import type { Candidate } from './candidate';
 import { fullFault, wayFault } from './caps';
 import { hoursFault } from './hours';
 import { localTime, pauseFault, type Fault, type Reason } from './reasons';
+import { sourceBuyerFault, type SourceBuyers, type SourceFault } from './source';
 
 /** What keeps a call from all buyers. */
-export interface Refused {
-  reason: 'blacklisted' | 'offer_paused' | 'offer_suppressed' | 'traffic_source_paused';
-  message: string;
+export type Refused = CallRefused | SourceFault;
+
+interface CallRefused extends Fault {
+  reason: 'blacklisted' | 'offer_paused' | 'offer_suppressed';
 }
 
 export interface Facts {
@@ -24,12 +27,16 @@ export interface Facts {
   reserved?: ReadonlySet<number>;
   /** The one buyer that the call may go to. */
   only_buyer_id?: number | undefined;
+  /** The buyers that calls of the traffic source may go to; absent for all. */
+  source_buyers?: SourceBuyers | undefined;
   /** When buyers would pay again for this caller; without those that would pay now. */
   pays_again_at?: ReadonlyMap<number, Date>;
   /** Least time between two calls to a buyer. */
   spacing_seconds?: number;
   /** Results of pre-dial webhooks by buyer; null when the buyer may be dialed. */
   vetoed?: ReadonlyMap<number, Veto | null> | undefined;
+  /** What bidders have answered; absent where no buyer is asked for bids. */
+  bids?: BidsOfCall | undefined;
 }
 
 /** That a buyer must not be dialed, and why. */
@@ -73,11 +80,12 @@ export function judgeOf(facts: Facts): (candidate: Candidate) => Fault | undefin
   const { refused, tried, only_buyer_id, reserved } = facts;
   if (refused) return () => refused;
   const ownFault = ownFaults(facts);
-  const any_buyer = only_buyer_id === undefined && !tried?.size;
+  const any_buyer = only_buyer_id === undefined && !tried?.size && !facts.source_buyers;
   const any_veto = (facts.vetoed?.size ?? 0) > 0;
   return (candidate) =>
     (any_buyer ? undefined : callFault(candidate, facts)) ??
     (reserved?.has(candidate.id) ? undefined : ownFault(candidate)) ??
+    bidFault(candidate, facts.bids) ??
     numberFault(candidate) ??
     (any_veto ? vetoFault(candidate, facts) : undefined);
 }
@@ -123,15 +131,22 @@ export function once<Argument, Result>(
   };
 }
 
-function callFault({ id }: Candidate, { tried, only_buyer_id }: Facts): Fault | undefined {
+function callFault(
+  candidate: Candidate,
+  { tried, only_buyer_id, source_buyers, reserved }: Facts,
+): Fault | undefined {
+  const { id } = candidate;
   if (tried?.has(id))
     return { reason: 'already_tried', message: 'the call was tried with the buyer before' };
-  if (only_buyer_id === undefined || only_buyer_id === id) return undefined;
-  return {
-    reason: 'not_previous_buyer',
-    message: `the offer sends callers back to their previous buyer, ${only_buyer_id}`,
-    details: { previous_buyer_id: only_buyer_id },
-  };
+  if (only_buyer_id !== undefined && only_buyer_id !== id)
+    return {
+      reason: 'not_previous_buyer',
+      message: `the offer sends callers back to their previous buyer, ${only_buyer_id}`,
+      details: { previous_buyer_id: only_buyer_id },
+    };
+  return source_buyers && !reserved?.has(id)
+    ? sourceBuyerFault(candidate, source_buyers)
+    : undefined;
 }
 
 function suppressedFault({ suppressed_by }: Candidate): Fault {

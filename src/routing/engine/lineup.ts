@@ -1,4 +1,5 @@
 import { basisRowOf, isSameRow, type Basis } from './basis';
+import { isBidder } from './bids';
 import type { Candidate } from './candidate';
 import { wayFault } from './caps';
 import { hoursFault } from './hours';
@@ -127,7 +128,8 @@ function kindOf(candidate: Candidate, now: Date): number {
   if (candidate.paused) return KINDS.lasting;
   if (wayFault(candidate)) return KINDS.other;
   if (lastingFault(candidate, now)) return KINDS.lasting;
-  return candidate.used_up || !candidate.number?.trim() ? KINDS.other : KINDS.open;
+  const is_open = !candidate.used_up && candidate.number?.trim() && !isBidder(candidate);
+  return is_open ? KINDS.open : KINDS.other;
 }
 
 const lastingFault = ({ paused, business_hours, zone }: Candidate, now: Date): Fault | undefined =>

@@ -12,6 +12,14 @@ export interface PayoutTerms {
   duplicate_timeframe?: number;
 }
 
+/** The terms that may hold for a call. */
+export interface PayoutTables {
+  /** Of its offer. */
+  payouts: readonly PayoutTerms[];
+  /** Of its source: they hold where the offer has no terms for the source. */
+  source_payouts: readonly PayoutTerms[];
+}
+
 export interface PaidCall {
   traffic_source_id: number | null;
   /** Seconds since the buyer took the call. */
@@ -21,19 +29,20 @@ export interface PaidCall {
 }
 
 /**
- * The first terms that a call meets, and the dollars that they pay; undefined when there are none,
- * or the call has no source. Pure.
+ * The first terms that a call meets, of its offer or else of its source, and the dollars that they
+ * pay; undefined when there are none, or the call has no source. Pure.
  */
 export function payoutOf(
-  terms: readonly PayoutTerms[],
+  { payouts, source_payouts }: PayoutTables,
   { traffic_source_id, answered_seconds, revenue }: PaidCall,
 ): { terms: PayoutTerms; payout: number } | undefined {
   if (traffic_source_id === null) return undefined;
-  const met = terms.find(
-    ({ traffic_source_id: source, paid_for = 'buyer_conversion', duration = 0 }) => {
-      if (source !== undefined && source !== null && source !== traffic_source_id) return false;
-      return paid_for === 'duration' ? answered_seconds >= duration : revenue !== undefined;
-    },
+  const of_offer = payouts.filter(
+    ({ traffic_source_id: source }) => (source ?? traffic_source_id) === traffic_source_id,
+  );
+  const terms = of_offer.length > 0 ? of_offer : source_payouts;
+  const met = terms.find(({ paid_for = 'buyer_conversion', duration = 0 }) =>
+    paid_for === 'duration' ? answered_seconds >= duration : revenue !== undefined,
   );
   if (!met) return undefined;
   const payout = met.payout_type === 'fixed' ? met.amount : ((revenue ?? 0) * met.amount) / 100;

@@ -1,6 +1,7 @@
 import type { OwnedCap, TakenSlot } from '../../buyers/caps';
 import type { Candidate } from './candidate';
 import { decide, type Judged } from './decide';
+import type { Refused } from './eligibility';
 import type { Member, RouteFacts } from './route';
 
 /** The buyers to dial, with their caps reserved. */
@@ -10,8 +11,10 @@ export interface Chosen {
   members: readonly Member[];
   /** What the call takes of their caps until it ends. */
   slots: TakenSlot[];
-  /** The caps of these buyers and of their groups, as they were before. */
+  /** The caps of these buyers, of their groups and of the source, as they were before. */
   caps: OwnedCap[];
+  /** What came to keep the call from all buyers after it was decided first. */
+  refused?: Refused | undefined;
 }
 
 /** A reservation for a call, as far as the choice depends on it. */

@@ -2,6 +2,7 @@ import { drawBy } from './draw';
 import { isOpenGroup, type Candidate, type CandidateGroup } from './candidate';
 import { judgeOf, type Eligibility, type Facts } from './eligibility';
 import type { Fault } from './reasons';
+import type { SourceCaps } from './source';
 
 /** A buyer, and the group through which it comes to the call, whose caps count too. */
 export interface Member {
@@ -45,6 +46,8 @@ export interface RouteFacts extends Facts {
   seed: string;
   /** Goes before all others if it can take the call. */
   first_buyer_id?: number | undefined;
+  /** What a call that comes in takes of the caps of its source; absent without limits. */
+  source_caps?: SourceCaps | undefined;
   /** How many buyers the carrier of the call rings at once; absent for any number. */
   max_legs?: number | undefined;
 }

@@ -2,6 +2,8 @@ import { SERVER_RUN } from '../../db/server-run';
 import { sql, statement } from '../../db/sql';
 import type { Suppression } from '../engine/candidate';
 import type { ReservedChoice } from '../engine/reserved-choice';
+import type { CallSource } from '../engine/source';
+import { IS_LIMITED } from '../../buyers/use-of-caps';
 import { CALLER_COLUMNS, OFFER_COLUMNS, type Caller, type FactsOfOffer } from './caller-facts';
 import { EARNINGS_PER_CALL, OPEN_HOURS, PAYS } from './candidate-facts';
 import { AWAITED_RESERVATION } from './reservations';
@@ -37,8 +39,8 @@ export interface CallerState extends Caller {
         expires_at: string;
       })
     | null;
-  /** The source that was asked for, and that of the caller's lead. */
-  sources: { id: number; paused: boolean }[];
+  /** The source that was asked for, that of the caller's lead, and that of the reservation. */
+  sources: CallSource[];
   /** Whether the call was reported before. */
   is_known: boolean;
 }
@@ -171,17 +173,27 @@ export const CALL_STATE = statement(
             asked.place,
             ${CALLER_COLUMNS},
             found.of_offer,
-            (
-              SELECT row_to_json(held)
-              FROM (${AWAITED_RESERVATION}) held
-            ) AS reservation,
+            row_to_json(held) AS reservation,
             coalesce((
-              SELECT json_agg(json_build_object('id', s.id, 'paused', s.paused))
+              SELECT json_agg(json_build_object(
+                'id', s.id,
+                'paused', s.paused,
+                'blocked_buyer_ids', s.blocked_buyer_ids,
+                'allowed_buyer_ids', s.allowed_buyer_ids,
+                'payouts', s.payouts,
+                'limits', (
+                  SELECT row_to_json(l)
+                  FROM call_limits l
+                  WHERE l.company_id = {company_id} AND l.traffic_source_id = s.id
+                    AND ${IS_LIMITED}
+                )
+              ))
               FROM traffic_sources s
               WHERE s.company_id = {company_id}
                 AND s.id IN (
                   asked.source_id,
-                  (found.of_offer->'lead'->>'traffic_source_id')::bigint
+                  (found.of_offer->'lead'->>'traffic_source_id')::bigint,
+                  held.traffic_source_id::bigint
                 )
             ), '[]') AS sources,
             EXISTS (
@@ -200,6 +212,7 @@ export const CALL_STATE = statement(
                 AND o.deleted_at IS NULL
             ) x
           ) found ON true
+          LEFT JOIN LATERAL (${AWAITED_RESERVATION}) held ON true
         ) x
       ) AS callers
   `,

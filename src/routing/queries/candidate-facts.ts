@@ -2,6 +2,25 @@ import { sql } from '../../db/sql';
 
 // Parts of statements about candidates: `b` is a buyer or `g` a group, `l` its row of call_limits.
 
+/**
+ * The filters of a buyer: its own, then those that its geography stands for. Nothing else knows of
+ * the geography of buyers: whatever judges or explains filters does so of these too.
+ */
+const FILTERS = sql`
+  b.record_token_filter_data
+  || CASE
+    WHEN b.states <> '{}' THEN ARRAY['geo_state:in ' || array_to_string(b.states, ',')]
+  END
+  || CASE
+    WHEN b.area_codes <> '{}' THEN ARRAY['area_code:in ' || array_to_string(b.area_codes, ',')]
+  END
+  || (
+    SELECT ARRAY['geo_zip:in_list ' || z.name]
+    FROM value_lists z
+    WHERE z.company_id = b.company_id AND z.id = b.zip_list_id
+  )
+`;
+
 /** What is set up of a buyer itself, as keys and values of json_build_object. */
 export const BUYER_FACTS = sql`
   'id', b.id,
@@ -21,7 +40,7 @@ export const BUYER_FACTS = sql`
   'route_by_type', b.route_by_type,
   'user_buyer_id', b.user_buyer_id,
   'record_token_additional_data', b.record_token_additional_data,
-  'record_token_filter_list', b.record_token_filter_data,
+  'record_token_filter_list', ${FILTERS},
   'zone', l.zone,
   'display_service_number', (
     SELECT '+' || n.phone_number

@@ -19,7 +19,7 @@ export interface BuyerOfOffer {
   company_id: string;
   offer_id: string;
   lists: { id: number; name: string; places: number[] }[];
-  facts: OwnerJson<Omit<Candidate, 'groups' | 'suppressed_by' | 'last_call_at'>> & {
+  facts: OwnerJson<Omit<Candidate, 'bid' | 'groups' | 'suppressed_by' | 'last_call_at'>> & {
     groups: OwnerJson<CandidateGroup>[];
     last_call_at: string | null;
   };

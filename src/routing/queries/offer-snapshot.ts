@@ -15,7 +15,7 @@ export interface GroupRow {
 /** What depends on the time of the week. */
 type TimeDependent = 'current_conversion_revenue' | 'most_revenue' | 'pays_at_dial';
 /** What depends on calls and callers. */
-type CallDependent = 'used_up' | 'epc' | 'last_call_at' | 'suppressed_by';
+type CallDependent = 'used_up' | 'bid' | 'epc' | 'last_call_at' | 'suppressed_by';
 
 export interface BuyerRow {
   limit_id: number;

@@ -106,12 +106,23 @@ export const INSERT_RESERVATION = statement(
   { prepared: true },
 );
 
-/** Marks a ping's reservation as posted and extends it, if it has one of the allowed buyers. */
+/**
+ * Marks a ping's reservation as posted and extends it, if it has one of the allowed buyers: as long
+ * as the bids of its buyers stand.
+ */
 export const CONFIRM_RESERVATION = statement(
   'routing.confirm_reservation',
   sql`
     UPDATE call_holds r
-    SET posted = true, direct = {direct}::boolean, expires_at = {expires_at}::timestamptz
+    SET posted = true, direct = {direct}::boolean, expires_at = least(
+      {expires_at}::timestamptz,
+      (
+        SELECT min(k.expires_at)
+        FROM bids k
+        WHERE k.company_id = r.company_id AND k.caller_number = r.caller_number
+          AND k.offer_id = r.offer_id AND k.buyer_id = ANY(r.buyer_ids)
+      )
+    )
     WHERE r.company_id = {company_id} AND r.ping_id = {ping_id}::bigint
       AND r.expires_at > {now}::timestamptz AND r.buyer_ids && {allowed}::bigint[]
     RETURNING ${RESERVATION_COLUMNS}
@@ -135,7 +146,7 @@ export const RELEASE_RESERVATION = statement(
  * caps: the slot, what was pending, the call, and its attempt in the windows it was counted in. Of
  * a call that went to the buyer's own number (direct) nothing more is heard, so only its slot and
  * what was pending are given back. Rows of caps are locked in the order in which calls reserve
- * them: groups by id, then buyers by id.
+ * them: groups by id, then buyers by id, then traffic sources by id.
  */
 export const EXPIRE_RESERVATIONS = statement(
   'routing.expire_reservations',
@@ -172,7 +183,8 @@ export const EXPIRE_RESERVATIONS = statement(
           AS month
       FROM call_limits l
       WHERE (l.company_id, l.id) IN (SELECT company_id, call_limit_id FROM released)
-      ORDER BY l.company_id, (l.buyer_group_id IS NULL), l.buyer_group_id, l.buyer_id
+      ORDER BY
+        l.company_id, (l.buyer_group_id IS NULL), l.buyer_group_id, l.buyer_id, l.traffic_source_id
       FOR NO KEY UPDATE
     ),
     sums AS (

@@ -8,7 +8,8 @@ export type CapJson = Omit<UsedUpCap, 'resets_at'> & { resets_at: string | null 
 /**
  * A join that finds the cap that keeps a call from an owner, as JSON in `used_up.cap`; null while
  * every cap has room. That is the first cap that is reached, the longest interval first, or else
- * the first cap of dollars that has less left than the call may bring.
+ * the first cap of dollars that has less left than the call may bring. The last cap, `balance`, is
+ * what a prepaid buyer can pay: calls under way use it up.
  *
  * It needs `l`, the owner's row of call_limits; `hourly`, the row with its hourly limits; and
  * `pays.revenue`, what the call may bring. A test holds the lists against those of buyers/caps.ts.
@@ -40,6 +41,7 @@ export const USED_UP_CAP = sql`
         WHEN 'connection_hourly' THEN taken.connection_hourly
         WHEN 'earned_revenue_hourly' THEN taken.earned_revenue_hourly
         WHEN 'revenue_hourly' THEN taken.revenue_hourly
+        WHEN 'balance' THEN l.pending_revenue
         ELSE coalesce(l.concurrency_cap_used, 0)
       END,
       'limit', CASE found.cap
@@ -63,6 +65,7 @@ export const USED_UP_CAP = sql`
         WHEN 'connection_hourly' THEN hourly.connection_hourly_limit
         WHEN 'earned_revenue_hourly' THEN hourly.earned_revenue_hourly_limit
         WHEN 'revenue_hourly' THEN hourly.revenue_hourly_limit
+        WHEN 'balance' THEN l.balance + l.credit_limit
         ELSE l.concurrency_cap_limit
       END,
       'resets_at', coalesce(
@@ -225,6 +228,9 @@ export const USED_UP_CAP = sql`
           WHEN reached.earned_revenue_hourly THEN 'earned_revenue_hourly'
           WHEN reached.revenue_hourly THEN 'revenue_hourly'
           WHEN l.concurrency_cap_used >= l.concurrency_cap_limit THEN 'concurrency'
+          WHEN l.balance IS NOT NULL
+            AND l.pending_revenue >= l.balance + l.credit_limit
+            THEN 'balance'
         END,
         CASE
           WHEN l.earned_revenue_total_limit IS NOT NULL
@@ -251,6 +257,9 @@ export const USED_UP_CAP = sql`
           WHEN hourly.revenue_hourly_limit IS NOT NULL
             AND taken.revenue_hourly + pays.revenue > hourly.revenue_hourly_limit
             THEN 'revenue_hourly'
+          WHEN l.balance IS NOT NULL
+            AND l.pending_revenue + pays.revenue > l.balance + l.credit_limit
+            THEN 'balance'
         END
       ) AS cap
       OFFSET 0

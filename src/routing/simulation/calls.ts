@@ -3,6 +3,7 @@ import type { CallFacts } from '../caller-facts';
 import { drawBy } from '../engine/draw';
 import type { Candidate, CandidateGroup, Suppression } from '../engine/candidate';
 import { cents } from '../engine/payout';
+import { sourceBuyersOf, sourceFault, type SourceBuyers, type SourceFault } from '../engine/source';
 import { setFound, type Found } from '../../tokens/filter-lookups';
 import { NO_ORIGIN, plainRouteFacts, type CallOrigin } from '../route-facts';
 import { NO_COUNTS, type Counts } from './change';
@@ -44,9 +45,13 @@ export function configurationOf(
       row,
     ]),
   );
+  const sources = new Map(
+    caps.flatMap((row) => (row.traffic_source_id === null ? [] : [[row.traffic_source_id, row]])),
+  );
   const noCaps = (zone: string) => ({ zone, limits: {}, used: {} });
   return {
     payouts: offer.payouts,
+    sources,
     groups: groupsOf(candidates).map((group) => ({
       group,
       caps: caps_of.get(`group/${group.id}`) ?? noCaps(group.zone),
@@ -69,7 +74,8 @@ interface CallerAndTokens {
   tokens: Record<string, unknown>;
   origin: CallOrigin;
   max_legs: number;
-  source_paused: boolean;
+  source_fault?: SourceFault | undefined;
+  source_buyers?: SourceBuyers | undefined;
   /** What filters need; its sets may be filled later. */
   found: Found;
 }
@@ -78,16 +84,19 @@ interface CallerAndTokens {
 const factsOf =
   (
     facts: CallFacts,
-    { caller_number, tokens, origin, max_legs, source_paused, found }: CallerAndTokens,
+    { caller_number, tokens, origin, max_legs, found, ...of_source }: CallerAndTokens,
   ) =>
-  ({ now, seed, tried, previous_buyer_id, pays_again_at }: RoundFacts) => {
+  ({ now, seed, tried, previous_buyer_id, pays_again_at, source_fault }: RoundFacts) => {
     const paid = [...pays_again_at].map(([buyer_id, at]) => ({
       buyer_id,
       pays_again_at: at.toISOString(),
     }));
     const asked = plainRouteFacts(
       { ...facts, previous_buyer_id, paid },
-      { now, seed, caller_number, tokens, origin, max_legs, tried, source_paused },
+      {
+        ...{ now, seed, caller_number, tokens, origin, max_legs, tried, ...of_source },
+        source_fault: of_source.source_fault ?? source_fault,
+      },
     );
     setFound(asked.tokens, found);
     return asked;
@@ -118,6 +127,7 @@ export function syntheticCalls(
   const common = {
     caller_number: null,
     traffic_source_id: null,
+    source_payouts: [],
     suppressed: new Map(),
     previous_buyer_id: null,
     paid_at: new Map(),
@@ -137,7 +147,6 @@ export function syntheticCalls(
         tokens,
         origin: NO_ORIGIN,
         max_legs,
-        source_paused: false,
         found: { members },
       }),
     }));
@@ -166,22 +175,33 @@ export function realCalls(
       at: call.at,
       caller_number,
       traffic_source_id: call.traffic_source_id,
+      source_payouts: call.source?.payouts ?? [],
       seeds: call.seeds,
       talked: call.talked,
       gave_up_after: call.gave_up_after,
       attempts: call.attempts.map((attempt) => attemptOf(attempt, call)),
+      bids: new Map(call.bids.map(({ buyer_id, ...bid }) => [buyer_id, bidOf(bid)])),
       ...rest,
       facts: factsOf(own, {
         caller_number,
         tokens: token_values ?? {},
         origin: call,
         max_legs: maxLegsOf(call.carrier ?? ''),
-        source_paused: call.source_paused,
+        source_fault: call.source
+          ? sourceFault({ ...call.source, limits: null }, 0, call.at)
+          : undefined,
+        source_buyers: call.source ? sourceBuyersOf(call.source) : undefined,
         found: { members, user_traffic_source_id: call.user_traffic_source_id },
       }),
     };
   });
 }
+
+const bidOf = ({ bid, expires_at, ...rest }: Omit<PastCall['bids'][number], 'buyer_id'>) => ({
+  ...rest,
+  amount: bid,
+  expires_at: new Date(expires_at),
+});
 
 function attemptOf(
   { buyer_id, connected, status, rang, revenue }: PastCall['attempts'][number],

@@ -30,6 +30,8 @@ export interface CapsOwner {
   hours?: readonly HoursEntry[] | undefined;
   /** What was used before the start, in the windows that the start is in. */
   used?: Partial<Record<UsedName, number>> | undefined;
+  /** What a prepaid buyer can pay at the start, dollars; null or absent for others. */
+  funds?: number | null | undefined;
 }
 
 /** What a call under way may still use. */
@@ -101,7 +103,9 @@ const UNLIMITED: Caps = { usedUp: () => null, reserve: () => true, record: () =>
 
 export function openCaps(owner: CapsOwner, start: Date): Caps {
   const is_limited =
-    isLimited(owner.limits) || owner.hours?.some(({ limits }) => isLimited(limits));
+    isLimited(owner.limits) ||
+    typeof owner.funds === 'number' ||
+    owner.hours?.some(({ limits }) => isLimited(limits));
   return is_limited ? new CountedCaps(owner, start) : UNLIMITED;
 }
 
@@ -117,6 +121,8 @@ class CountedCaps implements Caps {
   private readonly used: Record<UsedName, number>;
   private readonly ends: Record<Window, Date>;
   private readonly slot_limit: number;
+  /** What is left of the funds. */
+  private funds: number;
   private pending = NOTHING;
   private slots = 0;
   /** The last result: valid until something is counted, a window ends or hours may change. */
@@ -128,6 +134,7 @@ class CountedCaps implements Caps {
   ) {
     const { zone, limits, used = {} } = owner;
     this.slot_limit = limits.concurrency_cap_limit ?? Infinity;
+    this.funds = owner.funds ?? Infinity;
     this.used = Object.fromEntries(CAPS.map(({ used: name }) => [name, used[name] ?? 0])) as Record<
       UsedName,
       number
@@ -152,6 +159,7 @@ class CountedCaps implements Caps {
   reserve(move: CapsMove, now: Date): boolean {
     const { usage, concurrency = 0, pending = NOTHING } = move;
     if (concurrency > 0 && this.slots + concurrency > this.slot_limit) return false;
+    if (!this.canPay(pending.revenue)) return false;
     const has_room = this.states(now).every(
       ({ metric, taken, limit }) =>
         taken < limit && cents(taken + (usage[metric] ?? 0) + pendingOf(metric, pending)) <= limit,
@@ -171,6 +179,12 @@ class CountedCaps implements Caps {
       revenue: cents(this.pending.revenue + pending.revenue),
     };
     this.slots = Math.max(0, this.slots + concurrency);
+    this.funds = cents(this.funds - (usage.revenue ?? 0));
+  }
+
+  private canPay(revenue: number): boolean {
+    const { pending, funds } = this;
+    return pending.revenue < funds && cents(pending.revenue + revenue) <= funds;
   }
 
   private find(now: Date, revenue: number): UsedUpCap | null {
@@ -181,7 +195,10 @@ class CountedCaps implements Caps {
     const cap =
       reached ??
       states.find(({ metric, taken, limit }) => isMoney(metric) && cents(taken + revenue) > limit);
-    if (!cap) return null;
+    if (!cap)
+      return this.canPay(revenue)
+        ? null
+        : { cap: 'balance', used: this.pending.revenue, limit: this.funds, resets_at: null };
     // A replay does not show when a cap frees.
     const { metric, interval, taken, limit } = cap;
     return { cap: `${metric}_${interval}`, used: taken, limit, resets_at: null };

@@ -54,7 +54,7 @@ function changedGroup(
 
 /** A configuration with some of its buyers and groups changed. Pure. */
 export function changed(
-  { buyers, groups, payouts }: Configuration,
+  { buyers, groups, ...others }: Configuration,
   changes: { buyers: readonly BuyerChange[]; groups: readonly GroupChange[] },
 ): Configuration {
   const of_buyers = new Map(changes.buyers.map((change) => [change.id, change]));
@@ -62,7 +62,7 @@ export function changed(
   const withChange = <T, C>(one: T, change: C | undefined, apply: (one: T, change: C) => T): T =>
     change === undefined ? one : apply(one, change);
   return {
-    payouts,
+    ...others,
     buyers: buyers.map((one) => withChange(one, of_buyers.get(one.candidate.id), changedBuyer)),
     groups: groups.map((one) => withChange(one, of_groups.get(one.group.id), changedGroup)),
   };

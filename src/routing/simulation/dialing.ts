@@ -1,7 +1,7 @@
 import { route, type Choice, type Considered, type Member, type RouteFacts } from '../engine/route';
 import type { Pending } from './caps';
 import type { Owner, Slot } from './ledger';
-import type { ReplayState } from './replay-state';
+import type { ReplayState, Source } from './replay-state';
 
 /** A buyer that is dialed for a call, and the caps that are reserved for it. */
 export interface Dialed {
@@ -83,3 +83,22 @@ const pendingOf = (members: readonly Member[]): Pending => ({
   conversions: members.some(({ buyer }) => buyer.current_conversion_revenue !== null) ? 1 : 0,
   revenue: Math.max(...members.map(({ buyer }) => buyer.most_revenue)),
 });
+
+/** The most that a call may bring, whichever buyer takes it. */
+export const mostRevenue = ({ candidates }: ReplayState): number =>
+  candidates.reduce((most, { most_revenue }) => Math.max(most, most_revenue), 0);
+
+/** Counts a call that has come in, and reserves the caps of its source if it is dialed. */
+export function reserveSource(
+  { caps }: Source,
+  { is_dialed, revenue, now }: { is_dialed: boolean; revenue: number; now: Date },
+): Slot | undefined {
+  const usage = { attempt: 1 };
+  if (!is_dialed) {
+    caps.record({ usage }, now);
+    return undefined;
+  }
+  const pending = { connections: 1, conversions: 1, revenue };
+  caps.record({ usage, concurrency: 1, pending }, now);
+  return { owner: { caps }, pending };
+}

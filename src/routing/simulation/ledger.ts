@@ -2,7 +2,7 @@ import type { Candidate, CandidateGroup } from '../engine/candidate';
 import { cents, payoutOf, type PayoutTerms } from '../engine/payout';
 import type { Caps, Pending } from './caps';
 import type { Figures, ReplayedCall } from './model';
-import { conversionsAt, paying, type PaidFor } from './outcome';
+import { conversionsAt, paying, paysBy, type PaidFor } from './outcome';
 
 /** A buyer or a group in a replay. */
 export interface Owner {
@@ -14,7 +14,7 @@ export interface Owner {
 
 /** Caps of an owner that are reserved for a call. */
 export interface Slot {
-  owner: Owner;
+  owner: Pick<Owner, 'caps'>;
   pending: Pending;
 }
 
@@ -23,6 +23,8 @@ export interface ChargedAttempt {
   call: ReplayedCall;
   owner: Owner;
   slots: readonly Slot[];
+  /** Of the traffic source of the call, if it has caps. */
+  source_slot: Slot | undefined;
   dialed_at: Date;
 }
 
@@ -112,7 +114,8 @@ function owed(
   const real = call.attempts.find(
     ({ buyer_id, status }) => buyer_id === subject.id && status === 'connected',
   );
-  const open = conversionsAt(conversions, subject.zone, dialed_at);
+  const bid = call.bids?.get(subject.id);
+  const open = paysBy(bid, { conversions, zone: subject.zone, now: dialed_at });
   const { tokens } = call.facts({
     now,
     seed: ledger.seed,
@@ -131,7 +134,7 @@ function owed(
 
 function chargeBuyer(
   { buyer_payments }: Ledger,
-  { call: { caller_number }, owner, slots }: ChargedAttempt,
+  { call: { caller_number }, owner, slots, source_slot }: ChargedAttempt,
   revenue: number,
   now: Date,
 ): void {
@@ -147,17 +150,25 @@ function chargeBuyer(
     );
     slot.pending = { ...slot.pending, conversions: 0, revenue: 0 };
   }
+  if (!source_slot) return;
+  const given = { connections: 0, conversions: 0, revenue: -source_slot.pending.revenue };
+  source_slot.owner.caps.record(
+    { usage: { revenue, earned_revenue: revenue }, pending: given },
+    now,
+  );
+  source_slot.pending = { ...source_slot.pending, revenue: 0 };
 }
 
 /** Pays the source of a call by the offer's terms; returns whether it was paid. */
 function paySource(
   { payouts, source_payments }: Ledger,
-  { call, owner, slots }: ChargedAttempt,
+  { call, owner, slots, source_slot }: ChargedAttempt,
   revenue: number | undefined,
   { talked, now }: ChargeState,
 ): boolean {
-  const { caller_number, traffic_source_id, at } = call;
-  const due = payoutOf(payouts, { traffic_source_id, answered_seconds: talked, revenue });
+  const { caller_number, traffic_source_id, source_payouts, at } = call;
+  const tables = { payouts, source_payouts };
+  const due = payoutOf(tables, { traffic_source_id, answered_seconds: talked, revenue });
   if (!due) return false;
   const before = caller_number === null ? undefined : source_payments.get(caller_number);
   const timeframe = due.terms.duplicate_timeframe ?? 0;
@@ -165,6 +176,14 @@ function paySource(
   // The time of the call counts, not that of the payment.
   if (caller_number !== null) source_payments.set(caller_number, at);
   owner.figures.payout = cents(owner.figures.payout + due.payout);
-  for (const slot of slots) slot.owner.caps.record({ usage: { earned_revenue: -due.payout } }, now);
+  const earned_revenue = -due.payout;
+  for (const slot of slots) slot.owner.caps.record({ usage: { earned_revenue } }, now);
+  if (source_slot) {
+    const { conversions } = source_slot.pending;
+    const given = { connections: 0, conversions: -conversions, revenue: 0 };
+    const usage = { buyer_conversion: 1, earned_revenue };
+    source_slot.owner.caps.record({ usage, pending: given }, now);
+    source_slot.pending = { ...source_slot.pending, conversions: 0 };
+  }
   return true;
 }

@@ -1,7 +1,8 @@
-import type { Candidate, CandidateGroup } from '../engine/candidate';
+import type { Candidate, CandidateBid, CandidateGroup } from '../engine/candidate';
 import type { PayoutTerms } from '../engine/payout';
 import type { Reason } from '../engine/reasons';
 import type { RouteFacts } from '../engine/route';
+import type { SourceFault } from '../engine/source';
 import type { CapsOwner } from './caps';
 import type { Expectations, PaidFor, RealAttempt } from './outcome';
 
@@ -17,6 +18,8 @@ export interface RoundFacts {
   previous_buyer_id: number | null;
   /** Buyers that have paid for the caller, and when they would again. */
   pays_again_at: ReadonlyMap<number, Date>;
+  /** Why its traffic source gets no call through now. */
+  source_fault?: SourceFault | undefined;
 }
 
 /** A call that is replayed. */
@@ -26,6 +29,8 @@ export interface ReplayedCall {
   /** E.164 without the plus; null when it is withheld: then no other call has the same caller. */
   caller_number: number | null;
   traffic_source_id: number | null;
+  /** What its source is paid where the offer has no terms for it. */
+  source_payouts: readonly PayoutTerms[];
   /** The facts that decide where it goes. */
   facts: (round: RoundFacts) => RouteFacts;
   /** Suppression lists of buyers that hold the caller's number. */
@@ -36,6 +41,8 @@ export interface ReplayedCall {
   /** The seeds of its real rounds. */
   seeds: readonly string[];
   attempts: readonly RealAttempt[];
+  /** What bidders really bid for it, by buyer; nobody is asked again. Absent where nobody did. */
+  bids?: ReadonlyMap<number, CandidateBid> | undefined;
   /** Seconds that it was connected; null when it never was. */
   talked: number | null;
   /** Seconds until the caller hung up while no buyer answered; null when the caller waited. */
@@ -57,6 +64,8 @@ export interface SimulatedGroup {
 export interface Configuration {
   buyers: readonly SimulatedBuyer[];
   groups: readonly SimulatedGroup[];
+  /** The caps of traffic sources that have any, by id. */
+  sources: ReadonlyMap<number, CapsOwner>;
   payouts: readonly PayoutTerms[];
 }
 

@@ -2,6 +2,7 @@ import { passesFilters } from '../../tokens/filters';
 import type { TokenSource } from '../../tokens/substitute';
 import { isOpenAt } from '../../time/opening-hours';
 import { minuteOfWeek } from '../../time/zone';
+import type { CandidateBid } from '../engine/candidate';
 import { drawBy } from '../engine/draw';
 
 // What comes of a simulated attempt: what really happened if it did, or else by chance at the rates
@@ -114,6 +115,22 @@ export function conversionsAt(conversions: readonly PaidFor[], zone: string, now
   const open = conversions.filter((conversion) => isOpenAt(conversion.open, minute));
   return open.filter(({ time_frame }) => time_frame === open[0]!.time_frame);
 }
+
+/** What a buyer pays a call by: its bid for it, else its conversions that are open at an instant. */
+export const paysBy = (
+  bid: CandidateBid | undefined,
+  { conversions, zone, now }: { conversions: readonly PaidFor[]; zone: string; now: Date },
+): PaidFor[] => (bid ? [paidForBid(bid)] : conversionsAt(conversions, zone, now));
+
+const paidForBid = ({ amount, duration }: CandidateBid): PaidFor => ({
+  time_frame: 0,
+  open: [],
+  conversion_type: 'duration',
+  duration,
+  revenue: amount,
+  duplicate_timeframe: 0,
+  token_values: [],
+});
 
 /** The first conversion that pays for a call of so many seconds, or else the one by postback. */
 export function paying(

@@ -1,9 +1,17 @@
+import { isBidder } from '../engine/bids';
 import { copyCandidate, copyGroup, type Candidate, type CandidateGroup } from '../engine/candidate';
-import { openCaps, type CapsOwner } from './caps';
+import { openCaps, type Caps, type CapsOwner } from './caps';
 import { EventQueue } from './event-queue';
 import { openLedger, type Ledger, type Owner } from './ledger';
 import { noFigures, type Configuration, type Replay, type ReplayedCall } from './model';
-import { conversionsAt, type Expectations, type PaidFor } from './outcome';
+import { paysBy, type Expectations, type PaidFor } from './outcome';
+
+/** A traffic source in a replay. */
+export interface Source {
+  caps: Caps;
+  /** IANA name. */
+  zone: string;
+}
 
 /** The state of a replay, changed in place call by call. */
 export interface ReplayState {
@@ -13,6 +21,8 @@ export interface ReplayState {
   /** By id. */
   buyers: ReadonlyMap<number, Owner>;
   groups: ReadonlyMap<number, Owner>;
+  /** Those that have caps. */
+  sources: ReadonlyMap<number, Source>;
   /** The subjects of `buyers`. */
   candidates: readonly Candidate[];
   /** The buyer that each caller was last connected to in the replay. */
@@ -23,7 +33,7 @@ export interface ReplayState {
 const NO_LISTS: Candidate['suppressed_by'] = [];
 
 export function openReplay(
-  { buyers, groups, payouts }: Configuration,
+  { buyers, groups, sources, payouts }: Configuration,
   { seed, start, expected }: Omit<Replay, 'calls'>,
 ): ReplayState {
   const ownerOf = (
@@ -50,6 +60,9 @@ export function openReplay(
     queue: new EventQueue(),
     buyers: buyer_owners,
     groups: group_owners,
+    sources: new Map(
+      [...sources].map(([id, caps]) => [id, { caps: openCaps(caps, start), zone: caps.zone }]),
+    ),
     candidates: [...buyer_owners.values()].map(({ subject }) => subject as Candidate),
     connected_to: new Map(),
     ledger: openLedger(payouts, seed),
@@ -59,13 +72,17 @@ export function openReplay(
 /** Updates every candidate for a call at an instant. */
 export function refreshCandidates(
   { buyers, groups }: ReplayState,
-  { suppressed }: ReplayedCall,
+  { suppressed, bids }: ReplayedCall,
   now: Date,
 ): void {
   for (const owner of groups.values()) owner.subject.used_up = owner.caps.usedUp(now, 0);
   for (const owner of buyers.values()) {
     const buyer = owner.subject as Candidate;
-    const open = conversionsAt(owner.conversions, buyer.zone, now);
+    const bid = isBidder(buyer) ? bids?.get(buyer.id) : undefined;
+    const { conversions } = owner;
+    const open = paysBy(bid, { conversions, zone: buyer.zone, now });
+    buyer.bid = bid ?? null;
+    buyer.number = bid?.number ?? buyer.number;
     buyer.current_conversion_revenue = open[0]?.revenue ?? null;
     buyer.most_revenue = Math.max(0, ...open.map(({ revenue }) => revenue));
     buyer.suppressed_by = suppressed.get(buyer.id) ?? NO_LISTS;

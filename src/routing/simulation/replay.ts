@@ -1,7 +1,16 @@
 import type { Candidate } from '../engine/candidate';
 import type { Considered } from '../engine/route';
-import { recordConnection, releaseSlot, reserveBuyers, slotsOf, type Dialed } from './dialing';
-import { charge, paysAgainAt, type ChargedAttempt, type Owner } from './ledger';
+import { sourceCapFault, type SourceFault } from '../engine/source';
+import {
+  mostRevenue,
+  recordConnection,
+  releaseSlot,
+  reserveBuyers,
+  reserveSource,
+  slotsOf,
+  type Dialed,
+} from './dialing';
+import { charge, paysAgainAt, type ChargedAttempt, type Owner, type Slot } from './ledger';
 import type { Configuration, Figures, Replay, ReplayedCall } from './model';
 import {
   chancesOf,
@@ -25,6 +34,8 @@ interface CurrentCall {
   tried: Set<number>;
   /** The buyer that it was connected to, or else last tried with. */
   last: Owner | undefined;
+  /** What it holds of the caps of its traffic source. */
+  source_slot: Slot | undefined;
 }
 
 const milliseconds = (seconds: number) => seconds * 1000;
@@ -43,7 +54,8 @@ export function* replay(
   for (const call of calls) {
     while (queue.runNext(call.at.getTime())) yield;
     const chances = chancesOf(seed, call.id);
-    lookForBuyer(state, { call, chances, round: 0, tried: new Set(), last: undefined }, call.at);
+    const fresh = { round: 0, tried: new Set<number>(), last: undefined, source_slot: undefined };
+    lookForBuyer(state, { call, chances, ...fresh }, call.at);
     yield;
   }
   while (queue.runNext(Infinity)) yield;
@@ -52,20 +64,39 @@ export function* replay(
 
 function lookForBuyer(state: ReplayState, current: CurrentCall, now: Date): void {
   const { call, tried, round } = current;
-  if (round >= MAX_ROUNDS) return endCall(current);
+  if (round >= MAX_ROUNDS) return endCall(current, now);
+  refreshCandidates(state, call, now);
   const facts = call.facts({
     now,
     seed: call.seeds[round] ?? `${state.seed}/${call.id}/${round}`,
     tried,
     previous_buyer_id: previousBuyer(state, call),
     pays_again_at: paysAgainAt(state.ledger, call, state.buyers.values(), now),
+    source_fault: round === 0 ? sourceFaultOf(state, call, now) : undefined,
   });
-  refreshCandidates(state, call, now);
   const { dialed, considered } = reserveBuyers(state, facts, now);
   countSkips(state, considered);
+  if (round === 0 && !facts.refused) enter(state, current, dialed.length > 0, now);
   current.round++;
   if (dialed.length > 0) ring(state, current, dialed, now);
-  else endCall(current);
+  else endCall(current, now);
+}
+
+function sourceFaultOf(
+  state: ReplayState,
+  { traffic_source_id }: ReplayedCall,
+  now: Date,
+): SourceFault | undefined {
+  const source = state.sources.get(traffic_source_id ?? 0);
+  const used_up = source?.caps.usedUp(now, mostRevenue(state));
+  return source && used_up ? sourceCapFault({ used_up, zone: source.zone }) : undefined;
+}
+
+/** Counts a call in the caps of its source. */
+function enter(state: ReplayState, current: CurrentCall, is_dialed: boolean, now: Date): void {
+  const source = state.sources.get(current.call.traffic_source_id ?? 0);
+  if (!source) return;
+  current.source_slot = reserveSource(source, { is_dialed, revenue: mostRevenue(state), now });
 }
 
 const previousBuyer = (
@@ -82,8 +113,9 @@ function countSkips({ buyers }: ReplayState, considered: readonly Considered[]):
   }
 }
 
-function endCall({ last }: CurrentCall): void {
+function endCall({ last, source_slot }: CurrentCall, now: Date): void {
   if (last) last.figures.calls++;
+  if (source_slot) releaseSlot(source_slot, now);
 }
 
 /** An attempt with what will come of it. */
@@ -121,7 +153,7 @@ function ring(
     if (first && until === settled) return connect(state, current, first.one, at);
     if (group_slot) releaseSlot(group_slot, at);
     if (until === settled && until < gives_up) lookForBuyer(state, current, at);
-    else endCall(current);
+    else endCall(current, at);
   });
 }
 
@@ -133,9 +165,12 @@ function dialOne(state: ReplayState, current: CurrentCall, one: Dialed): Ringing
   tried.add(buyer.id);
   owner.figures.attempts++;
   (owner.subject as Candidate).last_call_at = now;
-  const pays_at_dial = conversionsAt(owner.conversions, buyer.zone, now).some(
-    ({ conversion_type, duration }) => conversion_type === 'duration' && duration === 0,
-  );
+  // A bid is paid by nobody who does not answer.
+  const pays_at_dial =
+    !buyer.bid &&
+    conversionsAt(owner.conversions, buyer.zone, now).some(
+      ({ conversion_type, duration }) => conversion_type === 'duration' && duration === 0,
+    );
   if (pays_at_dial)
     charge(state.ledger, attemptOf(current, one), { talked: 0, has_postback: false, now });
   const real = call.attempts.find(({ buyer_id }) => buyer_id === buyer.id);
@@ -157,7 +192,8 @@ function connect(state: ReplayState, current: CurrentCall, one: Dialed, now: Dat
   owner.figures.connects++;
   current.last = owner;
   if (call.caller_number !== null) state.connected_to.set(call.caller_number, id);
-  for (const slot of slotsOf(one)) recordConnection(slot, now);
+  const held = current.source_slot ? [...slotsOf(one), current.source_slot] : slotsOf(one);
+  for (const slot of held) recordConnection(slot, now);
   const talked = talkOf(call.talked, chances, state.expected);
   const ends = now.getTime() + milliseconds(talked);
   state.queue.add(ends, () => {
@@ -165,12 +201,13 @@ function connect(state: ReplayState, current: CurrentCall, one: Dialed, now: Dat
     const has_postback = chances(id, 'conversion') < state.expected.rates.get(id)!.conversion.rate;
     charge(state.ledger, attemptOf(current, one), { talked, has_postback, now: at });
     for (const slot of slotsOf(one)) releaseSlot(slot, at);
-    endCall(current);
+    endCall(current, at);
   });
 }
 
-const attemptOf = ({ call }: CurrentCall, one: Dialed): ChargedAttempt => ({
+const attemptOf = ({ call, source_slot }: CurrentCall, one: Dialed): ChargedAttempt => ({
   call,
+  source_slot,
   owner: one.owner,
   slots: slotsOf(one),
   dialed_at: one.at,

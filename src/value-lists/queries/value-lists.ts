@@ -46,39 +46,59 @@ export const SHARE_LISTS = statement(
   { prepared: false },
 );
 
-/** The records whose filters name a list. */
+/** Whether a list is one of ZIP codes. */
+export const IS_ZIP_LIST = statement(
+  'value_lists.is_zip_list',
+  sql`
+    SELECT l.kind = 'zip_codes' AS is_zip_list
+    FROM value_lists l
+    WHERE l.company_id = {company_id} AND l.id = {list}
+  `,
+  { prepared: false },
+);
+
+/** The records that name a list: by its id, or by its name in a filter. */
 export const USERS_OF_LIST = statement(
   'value_lists.users_of_list',
   sql`
+    WITH list AS (
+      SELECT l.key
+      FROM value_lists l
+      WHERE l.company_id = {company_id} AND l.id = {list}
+    )
     SELECT 'Buyer' AS type, b.id::float8 AS id, b.name
     FROM buyers b
+    WHERE b.company_id = {company_id} AND b.zip_list_id = {list} AND b.deleted_at IS NULL
+    UNION
+    SELECT 'Buyer', b.id::float8, b.name
+    FROM buyers b
     WHERE b.company_id = {company_id} AND b.deleted_at IS NULL
-      AND {key} = ANY(SELECT value_list_of(f) FROM unnest(b.record_token_filter_data) f)
+      AND (SELECT key FROM list) = ANY(SELECT value_list_of(f) FROM unnest(b.record_token_filter_data) f)
     UNION
     SELECT 'Buyer', b.id::float8, b.name
     FROM buyer_conversions c
     JOIN buyers b
       ON b.company_id = c.company_id AND b.id = c.buyer_id AND b.deleted_at IS NULL
     WHERE c.company_id = {company_id}
-      AND {key} = ANY(SELECT value_list_of(f) FROM unnest(c.token_values) f)
+      AND (SELECT key FROM list) = ANY(SELECT value_list_of(f) FROM unnest(c.token_values) f)
     UNION
     SELECT 'ScheduleAction', a.id::float8, a.name
     FROM schedule_actions a
     JOIN schedules s
       ON s.company_id = a.company_id AND s.id = a.schedule_id AND s.deleted_at IS NULL
     WHERE a.company_id = {company_id} AND a.deleted_at IS NULL
-      AND {key} = ANY(SELECT value_list_of(f) FROM unnest(a.token_filters) f)
+      AND (SELECT key FROM list) = ANY(SELECT value_list_of(f) FROM unnest(a.token_filters) f)
     UNION
     SELECT 'Schedule', s.id::float8, s.name
     FROM schedules s
     WHERE s.company_id = {company_id} AND s.deleted_at IS NULL
-      AND {key} = ANY(SELECT value_list_of(f #>> '{}')
+      AND (SELECT key FROM list) = ANY(SELECT value_list_of(f #>> '{}')
         FROM jsonb_path_query(s.triggers, '$[*].token_filter_list[*]') f)
     UNION
     SELECT 'OutgoingWebhook', w.id::float8, w.name
     FROM outgoing_webhooks w
     WHERE w.company_id = {company_id} AND w.deleted_at IS NULL
-      AND {key} = ANY(SELECT value_list_of(f) FROM unnest(w.token_filters) f)
+      AND (SELECT key FROM list) = ANY(SELECT value_list_of(f) FROM unnest(w.token_filters) f)
     ORDER BY 1, 2
     LIMIT 100
   `,

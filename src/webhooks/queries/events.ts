@@ -79,7 +79,7 @@ export const READ_EVENTS = statement(
         )::text
         FROM buyers b
         WHERE b.company_id = e.company_id AND b.id = ids.buyer_id
-          AND (c.id IS NOT NULL OR v.id IS NOT NULL)
+          AND (c.id IS NOT NULL OR v.id IS NOT NULL OR account.buyer_id IS NOT NULL)
       ) AS buyer,
       CASE
         WHEN v.id IS NOT NULL THEN json_build_object(
@@ -97,7 +97,10 @@ export const READ_EVENTS = statement(
           'user_id', (e.snapshot->'agent'->>'user_id')::bigint,
           'status', e.snapshot->'agent'->>'status'
         )::text
-      END AS agent
+      END AS agent,
+      (e.snapshot->'account')::text AS account,
+      (e.snapshot->'statement')::text AS statement,
+      (e.snapshot->'alert')::text AS alert
     FROM unnest({ids}::bigint[]) AS wanted(id)
     JOIN webhook_events e ON e.company_id = {company_id} AND e.id = wanted.id
     CROSS JOIN LATERAL jsonb_populate_record(NULL::leads, coalesce(e.snapshot->'lead', '{}')) l
@@ -108,11 +111,15 @@ export const READ_EVENTS = statement(
     CROSS JOIN LATERAL jsonb_populate_record(
       NULL::conversions, coalesce(e.snapshot->'conversion', '{}')
     ) v
+    CROSS JOIN LATERAL jsonb_to_record(
+      coalesce(e.snapshot->'account', e.snapshot->'statement', '{}')
+    ) AS account(buyer_id bigint, traffic_source_id bigint)
     CROSS JOIN LATERAL (
       SELECT l.id AS lead_id, c.id AS call_id,
-        coalesce(t.buyer_id, v.buyer_id, c.buyer_id, l.buyer_id) AS buyer_id,
+        coalesce(t.buyer_id, v.buyer_id, c.buyer_id, l.buyer_id, account.buyer_id) AS buyer_id,
         coalesce(c.offer_id, l.offer_id) AS offer_id,
-        coalesce(c.traffic_source_id, l.traffic_source_id) AS traffic_source_id
+        coalesce(c.traffic_source_id, l.traffic_source_id, account.traffic_source_id)
+          AS traffic_source_id
     ) ids
     LEFT JOIN offers o ON o.company_id = e.company_id AND o.id = ids.offer_id
     ORDER BY e.id
@@ -129,6 +136,9 @@ export const READ_EVENTS = statement(
       'buyer',
       'conversion',
       'agent',
+      'account',
+      'statement',
+      'alert',
     ],
   },
 ).returning<{ kind: string }>();

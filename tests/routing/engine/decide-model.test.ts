@@ -185,6 +185,7 @@ test.each([
         reason: null,
         message: null,
         buyer_ids: first?.members.map((member) => member.buyer.id) ?? [],
+        bids: [],
         caps: [],
       };
       const basis = basisOf(candidates.map(plain));

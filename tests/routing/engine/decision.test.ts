@@ -42,6 +42,7 @@ test('a stored decision unpacks to what was decided', () => {
     reason: null,
     message: null,
     buyer_ids: [5, 6],
+    bids: [],
     caps: [],
   };
   const basis = basisOf(candidates);

@@ -32,6 +32,7 @@ const verdict = {
   reason: null,
   message: null,
   buyer_ids: [1_001, 1_003],
+  bids: [],
   caps: [],
 };
 

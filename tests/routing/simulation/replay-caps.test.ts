@@ -1,4 +1,4 @@
-import { windowEnd } from '../../../src/routing/simulation/caps';
+import { windowEnd, type CapsOwner } from '../../../src/routing/simulation/caps';
 import { openMinutes } from '../../../src/time/opening-hours';
 import { NEW_YORK } from '../../support/candidates';
 import { call, caps, every, one, run, START } from '../../support/replay';
@@ -20,6 +20,52 @@ test.each(['attempt', 'connection', 'buyer_conversion', 'revenue'] as const)(
     }
   },
 );
+
+describe('caps of traffic sources', () => {
+  const SOURCE = 7;
+  const payouts = [{ payout_type: 'fixed' as const, amount: 4 }];
+  const runOf = (limits: CapsOwner['limits'], seconds: number, talked = 90) =>
+    run([one(1), one(2, { tier: 2 })], {
+      calls: every(seconds, 60).map((each, n) => ({
+        ...each,
+        talked,
+        traffic_source_id: n % 2 ? null : SOURCE,
+      })),
+      payouts,
+      sources: new Map([[SOURCE, { zone: NEW_YORK, limits }]]),
+    })(1);
+
+  test.each([
+    ['attempt_daily_limit', 5, 'traffic_source_cap_reached'],
+    ['connection_hourly_limit', 5, 'traffic_source_cap_reached'],
+    ['buyer_conversion_total_limit', 5, 'traffic_source_cap_reached'],
+    ['revenue_monthly_limit', 50, 'traffic_source_cap_reached'],
+    ['concurrency_cap_limit', 5, 'traffic_source_concurrency_full'],
+  ])('%s of %d lets 5 of its calls through at once, and all of others', (name, limit, reason) => {
+    expect(runOf({ [name]: limit }, 0)).toMatchObject({
+      attempts: 35,
+      skip_reasons: { [reason]: 25 },
+    });
+  });
+
+  test('what its calls have not used is given back when they end', () => {
+    // Calls of ten seconds are not paid for; each ends before the next of the source begins.
+    const limits = { buyer_conversion_total_limit: 1, concurrency_cap_limit: 1 };
+    expect(runOf(limits, 60, 10)).toMatchObject({ attempts: 60, skip_reasons: {} });
+    expect(runOf(limits, 60)).toMatchObject({
+      attempts: 31,
+      skip_reasons: { traffic_source_cap_reached: 29 },
+    });
+  });
+
+  test('what the source earns comes off what is earned with it', () => {
+    // Each call earns $10 - $4; before it is paid, it may earn $10.
+    expect(runOf({ earned_revenue_daily_limit: 28 }, 200)).toMatchObject({
+      attempts: 34,
+      skip_reasons: { traffic_source_cap_reached: 26 },
+    });
+  });
+});
 
 test('a call takes a slot of concurrency while it rings and lasts', () => {
   // A call every 20 seconds takes 10 + 90: five at a time.

@@ -1,4 +1,6 @@
 import { sql, statement } from '../../../db/sql';
+import type { CallSource } from '../../engine/source';
+import type { DecidedBid } from '../../engine/bids';
 
 // Calls that a simulation replays, and what they came to: only read, never locked.
 
@@ -45,11 +47,17 @@ export const PAST_CALLS = statement(
         FROM traffic_sources s
         WHERE s.company_id = c.company_id AND s.id = c.traffic_source_id
       ) AS user_traffic_source_id,
-      EXISTS (
-        SELECT
+      (
+        SELECT json_build_object(
+          'id', s.id,
+          'paused', s.paused,
+          'blocked_buyer_ids', s.blocked_buyer_ids,
+          'allowed_buyer_ids', s.allowed_buyer_ids,
+          'payouts', s.payouts
+        )
         FROM traffic_sources s
-        WHERE s.company_id = c.company_id AND s.id = c.traffic_source_id AND s.paused
-      ) AS source_paused,
+        WHERE s.company_id = c.company_id AND s.id = c.traffic_source_id
+      ) AS source,
       c.sub_id,
       c.to_number::float8 AS number_called,
       c.caller_city,
@@ -74,6 +82,12 @@ export const PAST_CALLS = statement(
         WHERE d.company_id = c.company_id AND d.call_id = c.id
         ORDER BY d.round
       ) AS seeds,
+      coalesce((
+        SELECT json_agg(x.bid ORDER BY d.round)
+        FROM call_decisions d
+        CROSS JOIN LATERAL json_array_elements(d.decision->'bids') x(bid)
+        WHERE d.company_id = c.company_id AND d.call_id = c.id
+      ), '[]') AS bids,
       coalesce((
         SELECT json_agg(
           json_build_object(
@@ -136,8 +150,9 @@ export const PAST_CALLS = statement(
   id: number;
   at: Date;
   payout: number;
-  source_paused: boolean;
+  source: Omit<CallSource, 'limits'> | null;
   repeat_caller: boolean;
+  bids: Omit<DecidedBid, 'net_bid' | 'kept'>[];
   token_values: Record<string, unknown> | null;
   seeds: string[];
   attempts: AttemptJson[];

@@ -2,25 +2,28 @@ import type { UsedName } from '../../../buyers/caps';
 import { sql, statement } from '../../../db/sql';
 import type { Limits } from '../caps';
 
-// How buyers and groups are set up now, as far as a candidate of routing does not show it.
+// How buyers, groups and traffic sources are set up now, as far as a candidate of routing does not show it.
 
 /**
- * A buyer has `buyer_id`, a group `buyer_group_id`. Caps without a limit and unused ones are
- * absent.
+ * A buyer has `buyer_id`, a group `buyer_group_id`, a traffic source `traffic_source_id`. Caps
+ * without a limit and unused ones are absent.
  */
 interface OwnerCaps {
   buyer_id: number | null;
   buyer_group_id: number | null;
+  traffic_source_id: number | null;
   limits: Limits;
   used: Partial<Record<UsedName, number>>;
+  /** What a prepaid buyer could pay at `from`, with what was paid in since; null for others. */
+  funds: number | null;
 }
 
 /**
- * The caps of buyers and groups, and what calls had used of them at `from`: counted from the calls
+ * The caps of buyers, groups and all traffic sources, and what calls had used of them at `from`: counted from the calls
  * since `since`, in the hour, day and month of the owner's zone in which `from` is.
  *
  * `uses` has a row for each attempt, connection, conversion and payout. Several buyers of a group
- * that are dialed at once are one attempt of the group.
+ * that are dialed at once are one attempt of the group; of a source, each call is one.
  */
 export const CAPS_AND_USE = statement(
   'routing.caps_and_use',
@@ -31,10 +34,19 @@ export const CAPS_AND_USE = statement(
       WHERE a.company_id = {company_id} AND a.buyer_id = ANY({buyer_ids}::bigint[])
         AND a.created_at >= {since}::timestamptz
     ),
+    calls_of_sources AS NOT MATERIALIZED (
+      SELECT c.*
+      FROM call_limits l
+      JOIN calls c ON c.company_id = l.company_id AND c.traffic_source_id = l.traffic_source_id
+      WHERE l.company_id = {company_id} AND l.traffic_source_id IS NOT NULL
+        AND c.created_at >= {since}::timestamptz AND c.created_at < {from}::timestamptz
+        AND c.deleted_at IS NULL
+    ),
     uses AS MATERIALIZED (
       SELECT
         a.buyer_id,
         a.buyer_group_id,
+        NULL::bigint AS traffic_source_id,
         a.created_at AS at,
         1 AS attempt,
         CASE
@@ -50,21 +62,35 @@ export const CAPS_AND_USE = statement(
       FROM attempts a
       WHERE a.created_at < {from}::timestamptz
       UNION ALL
-      SELECT a.buyer_id, a.buyer_group_id, a.connected_at, 0, 0, 1, 0, 0, 0
+      SELECT a.buyer_id, a.buyer_group_id, NULL, a.connected_at, 0, 0, 1, 0, 0, 0
       FROM attempts a
       WHERE a.connected_at < {from}::timestamptz
       UNION ALL
-      SELECT v.buyer_id, a.buyer_group_id, v.created_at, 0, 0, 0, 1, v.revenue, v.revenue
+      SELECT v.buyer_id, a.buyer_group_id, NULL, v.created_at, 0, 0, 0, 1, v.revenue, v.revenue
       FROM attempts a
       JOIN conversions v
         ON v.company_id = a.company_id AND v.call_id = a.call_id AND v.buyer_id = a.buyer_id
         AND v.returned_at IS NULL
       WHERE v.created_at < {from}::timestamptz
       UNION ALL
-      SELECT a.buyer_id, a.buyer_group_id, c.ended_at, 0, 0, 0, 0, 0, -c.payout
+      SELECT a.buyer_id, a.buyer_group_id, NULL, c.ended_at, 0, 0, 0, 0, 0, -c.payout
       FROM attempts a
       JOIN calls c ON c.company_id = a.company_id AND c.id = a.call_id AND c.buyer_id = a.buyer_id
       WHERE c.payout <> 0 AND c.ended_at < {from}::timestamptz
+      UNION ALL
+      SELECT NULL, NULL, c.traffic_source_id, c.created_at, 1, 0, 0, 0, 0, 0
+      FROM calls_of_sources c
+      WHERE c.direction = 'inbound'
+      UNION ALL
+      SELECT NULL, NULL, c.traffic_source_id, c.connected_at, 0, 0, 1, 0, 0, 0
+      FROM calls_of_sources c
+      WHERE c.connected_at < {from}::timestamptz
+      UNION ALL
+      SELECT
+        NULL, NULL, c.traffic_source_id, c.ended_at, 0, 0, 0, c.traffic_source_converted::int,
+        c.revenue, c.revenue - c.payout
+      FROM calls_of_sources c
+      WHERE c.ended_at < {from}::timestamptz
     ),
     owners AS (
       SELECT
@@ -79,11 +105,13 @@ export const CAPS_AND_USE = statement(
       FROM call_limits l
       WHERE l.company_id = {company_id}
         AND (l.buyer_id = ANY({buyer_ids}::bigint[])
-          OR l.buyer_group_id = ANY({group_ids}::bigint[]))
+          OR l.buyer_group_id = ANY({group_ids}::bigint[])
+          OR l.traffic_source_id IS NOT NULL)
     )
     SELECT
       l.buyer_id::float8 AS buyer_id,
       l.buyer_group_id::float8 AS buyer_group_id,
+      l.traffic_source_id::float8 AS traffic_source_id,
       l.zone,
       json_strip_nulls(json_build_object(
         'attempt_total_limit', l.attempt_total_limit,
@@ -153,13 +181,28 @@ export const CAPS_AND_USE = statement(
         ))
         FROM uses u
         CROSS JOIN LATERAL (
-          SELECT CASE WHEN l.buyer_id IS NULL THEN u.group_attempt ELSE u.attempt END AS attempt
+          SELECT CASE WHEN l.buyer_group_id IS NULL THEN u.attempt ELSE u.group_attempt END AS attempt
         ) own
         WHERE u.buyer_id = l.buyer_id OR u.buyer_group_id = l.buyer_group_id
-      ) AS used
+          OR u.traffic_source_id = l.traffic_source_id
+      ) AS used,
+      (
+        l.balance + l.credit_limit - coalesce(
+          (
+            SELECT sum(e.amount)
+            FROM account_entries e
+            WHERE l.balance IS NOT NULL
+              AND e.company_id = {company_id}
+              AND e.buyer_id = l.buyer_id
+              AND e.created_at >= {from}::timestamptz
+              AND e.call_id IS NOT NULL
+          ),
+          0
+        )
+      )::float8 AS funds
     FROM owners l
   `,
-  { prepared: false, nullable: ['buyer_id', 'buyer_group_id'] },
+  { prepared: false, nullable: ['buyer_id', 'buyer_group_id', 'traffic_source_id', 'funds'] },
 ).returning<OwnerCaps>();
 
 export const BUSINESS_HOURS = statement(

@@ -1,0 +1,8 @@
+export {
+  CREDIT_OF_RETURN,
+  ENTRIES_OF_RETURN,
+  ENTRIES_OF_USE,
+  ENTRY_OF_PAYOUT,
+  ENTRY_OF_RETURNED_PAYOUT,
+  ENTRY_OF_REVENUE,
+} from './queries/call-entries';

@@ -1,0 +1,48 @@
+import { resolveReferences, type Reference } from '../db/records';
+import type { Db } from '../db/tenant';
+import { HttpProblem } from '../errors';
+
+/** The account of a buyer or of a traffic source; the other is null. */
+export interface Account {
+  buyer_id: bigint | null;
+  traffic_source_id: bigint | null;
+}
+
+interface Named {
+  buyer_id?: Reference | null | undefined;
+  traffic_source_id?: Reference | null | undefined;
+}
+
+/** The account that a request names, locked against deletion. Throws 422 unless it is one. */
+export async function findAccount(
+  db: Db,
+  { buyer_id: buyer, traffic_source_id: source }: Named,
+): Promise<Account> {
+  const has_buyer = buyer !== undefined && buyer !== null;
+  const has_source = source !== undefined && source !== null;
+  if (has_buyer && has_source)
+    throw HttpProblem.field(
+      'traffic_source_id',
+      'invalid_value',
+      'must be left out where buyer_id is given: an account belongs to one of them',
+    );
+  if (!has_buyer && !has_source)
+    throw HttpProblem.field(
+      'buyer_id',
+      'missing_field',
+      'must be given, or traffic_source_id: they say whose account it is',
+    );
+  const of = { buyer_id: null, traffic_source_id: null };
+  if (has_buyer) return { ...of, buyer_id: await lockOne(db, 'buyers', buyer, 'buyer_id') };
+  return {
+    ...of,
+    traffic_source_id: await lockOne(db, 'traffic_sources', source!, 'traffic_source_id'),
+  };
+}
+
+const lockOne = async (
+  db: Db,
+  table: 'buyers' | 'traffic_sources',
+  reference: Reference,
+  field: string,
+): Promise<bigint> => (await resolveReferences(db, table, [reference], { field }))[0]!;

@@ -1,0 +1,108 @@
+import type { Row } from '../db/sql';
+import type { Db } from '../db/tenant';
+import {
+  CARRIER_ERRORS,
+  LOW_BALANCES,
+  LOW_CONNECT_RATE,
+  NO_CALLS,
+  PAUSED_WEBHOOKS,
+  USED_CAPS,
+} from './queries/measures';
+import { cents, percentOf } from './words';
+
+/** A rule as it is watched. */
+export type Rule = Row<'alerts.read_rules'>;
+
+/** Something of which a rule holds. */
+export interface Found {
+  /** Tells it apart from the others of the rule. */
+  subject: string;
+  /** In words. */
+  message: string;
+  value: number | null;
+  threshold: number | null;
+}
+
+type Measure = (db: Pick<Db, 'sql'>, rule: Rule, now: Date) => Promise<Found[]>;
+
+const named = (name: string | null, subject: string): string => name ?? subject;
+
+const usedCaps: Measure = async (db, rule, now) => {
+  const { percent, buyer_id, buyer_group_id, traffic_source_id } = rule;
+  const owner = { buyer_id, buyer_group_id, traffic_source_id };
+  const rows = await db.sql(USED_CAPS, { ...owner, percent, now });
+  return rows.map(({ subject, name, cap, used, max }) => {
+    const value = percentOf(used!, max!);
+    const what = `${value} % of ${cap} is used (${used} of ${max})`;
+    return {
+      subject: subject!,
+      message: `${named(name, subject!)}: ${what}`,
+      value,
+      threshold: percent,
+    };
+  });
+};
+
+const lowBalances: Measure = async (db, { amount, buyer_id }) => {
+  const rows = await db.sql(LOW_BALANCES, { amount, buyer_id });
+  return rows.map(({ subject, name, balance, low }) => ({
+    subject: subject!,
+    message: `${named(name, subject!)}: the balance is ${cents(balance!)}, below ${cents(low!)}`,
+    value: balance,
+    threshold: low,
+  }));
+};
+
+const lowConnectRate: Measure = async (db, rule, now) => {
+  const { buyer_id, traffic_source_id, offer_id, minutes, percent, min_calls } = rule;
+  const owner = { buyer_id, traffic_source_id, offer_id };
+  const rows = await db.sql(LOW_CONNECT_RATE, { ...owner, minutes, percent, min_calls, now });
+  return rows.map(({ subject, name, calls, connects }) => {
+    const value = percentOf(connects!, calls!);
+    const what = `${connects} of ${calls} calls of the last ${minutes} minutes were connected`;
+    const message = `${named(name, subject!)}: ${what} (${value} %)`;
+    return { subject: subject!, message, value, threshold: percent };
+  });
+};
+
+const noCalls: Measure = async (db, rule, now) => {
+  const { buyer_id, traffic_source_id, offer_id, minutes, is_open_since } = rule;
+  if (!is_open_since) return [];
+  const rows = await db.sql(NO_CALLS, { buyer_id, traffic_source_id, offer_id, minutes, now });
+  return rows.map(({ subject, name }) => {
+    const message = `${named(name, subject!)}: no call has come in for ${minutes} minutes`;
+    return { subject: subject!, message, value: minutes, threshold: minutes };
+  });
+};
+
+const carrierErrors: Measure = async (db, { minutes, count }, now) => {
+  const rows = await db.sql(CARRIER_ERRORS, { minutes, count, now });
+  return rows.map(({ failures }) => ({
+    subject: 'company',
+    message: `${failures} calls and texts of the last ${minutes} minutes failed at the carrier`,
+    value: Number(failures),
+    threshold: count,
+  }));
+};
+
+const pausedWebhooks: Measure = async (db) => {
+  const rows = await db.sql(PAUSED_WEBHOOKS, {});
+  return rows.map(({ subject, name, paused_reason }) => ({
+    subject: subject!,
+    message: `the webhook "${name}" was paused: ${paused_reason}`,
+    value: null,
+    threshold: null,
+  }));
+};
+
+const MEASURES: Record<string, Measure> = {
+  cap_used: usedCaps,
+  balance_low: lowBalances,
+  connect_rate_low: lowConnectRate,
+  no_calls: noCalls,
+  carrier_errors: carrierErrors,
+  webhook_paused: pausedWebhooks,
+};
+
+/** All of which a rule holds now. */
+export const measure: Measure = (db, rule, now) => MEASURES[rule.kind]!(db, rule, now);

@@ -1,0 +1,141 @@
+import { defaultsOf, type Schemas } from '../contract';
+import { resolveReferences, type Reference, type Table } from '../db/records';
+import type { Db } from '../db/tenant';
+import { changedAt, createdAt, deletedAt } from '../db/timestamps';
+import { HttpProblem } from '../errors';
+import { withDefaults } from '../http/defaults';
+import { openMinutes } from '../time/opening-hours';
+
+type Fields = Schemas['AlertRuleFields'];
+type Kind = Schemas['AlertKind'];
+
+const DEFAULTS = defaultsOf('AlertRuleFields') as { paused: boolean; time_zone: string };
+const DEFAULT_MIN_CALLS = 10;
+
+const OWNERS = {
+  buyer_id: 'buyers',
+  buyer_group_id: 'buyer_groups',
+  traffic_source_id: 'traffic_sources',
+  offer_id: 'offers',
+} as const satisfies Partial<Record<keyof Fields, Table>>;
+type Owner = keyof typeof OWNERS;
+type Limit = 'percent' | 'minutes' | 'count' | 'min_calls' | 'amount';
+
+interface Rules {
+  needed: readonly Limit[];
+  optional?: readonly Limit[];
+  owners: readonly Owner[];
+}
+
+/** What each kind of rule must have, and may have. */
+const KINDS: Record<Kind, Rules> = {
+  cap_used: { needed: ['percent'], owners: ['buyer_id', 'buyer_group_id', 'traffic_source_id'] },
+  connect_rate_low: {
+    needed: ['percent', 'minutes'],
+    optional: ['min_calls'],
+    owners: ['buyer_id', 'traffic_source_id', 'offer_id'],
+  },
+  no_calls: { needed: ['minutes'], owners: ['buyer_id', 'traffic_source_id', 'offer_id'] },
+  balance_low: { needed: [], optional: ['amount'], owners: ['buyer_id'] },
+  carrier_errors: { needed: ['count', 'minutes'], owners: [] },
+  webhook_paused: { needed: [], owners: [] },
+};
+
+const LIMITS: readonly Limit[] = ['percent', 'minutes', 'count', 'min_calls', 'amount'];
+const OWNER_NAMES = Object.keys(OWNERS) as Owner[];
+
+type Given = Partial<Record<Limit | Owner, unknown>> & { kind?: string | undefined };
+const isSet = (value: unknown): boolean => value !== undefined && value !== null;
+
+/** Throws 422 for what a kind of rule lacks, and for what it does not have. */
+function requireFitting(rule: Given): void {
+  const kind = rule.kind as Kind;
+  const { needed, optional = [], owners } = KINDS[kind];
+  const missing = needed.find((name) => !isSet(rule[name]));
+  if (missing)
+    throw HttpProblem.field(missing, 'missing_field', `must be given for a rule of kind ${kind}`);
+  const allowed = new Set<string>([...needed, ...optional, ...owners]);
+  const surplus = [...LIMITS, ...OWNER_NAMES].find(
+    (name) => isSet(rule[name]) && !allowed.has(name),
+  );
+  if (surplus)
+    throw HttpProblem.field(surplus, 'invalid_value', `is not for a rule of kind ${kind}`);
+  const [, second] = owners.filter((name) => isSet(rule[name]));
+  if (second)
+    throw HttpProblem.field(
+      second,
+      'conflicting_fields',
+      `must be left out: a rule watches one of ${owners.join(', ')}`,
+    );
+}
+
+async function columnsOf(db: Db, fields: Fields) {
+  const owners: Partial<Record<Owner, bigint | null>> = {};
+  for (const name of OWNER_NAMES) {
+    const reference = fields[name] as Reference | null | undefined;
+    if (reference === undefined) continue;
+    owners[name] =
+      reference === null
+        ? null
+        : (await resolveReferences(db, OWNERS[name], [reference], { field: name }))[0]!;
+  }
+  const { name, kind, paused, percent, minutes, count, min_calls, amount } = fields;
+  const { emails, time_zone, schedule, external_record_id } = fields;
+  return {
+    ...{ name, kind, paused, percent, minutes, count, min_calls, amount, external_record_id },
+    ...owners,
+    ...(time_zone && { time_zone }),
+    ...(emails !== undefined && { emails: [...new Set(emails ?? [])] }),
+    ...(schedule !== undefined && {
+      schedule: (schedule ?? []) as object[],
+      open_minutes: openMinutes(schedule ?? []),
+    }),
+  };
+}
+
+const defaultMinCalls = (kind: string): number | null =>
+  kind === 'connect_rate_low' ? DEFAULT_MIN_CALLS : null;
+
+const keyOf = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id, id } });
+
+/** Creates a rule and returns its id. */
+export async function createRule(
+  tx: Db,
+  sent: Schemas['AlertRuleCreate'],
+  now: Date,
+): Promise<bigint> {
+  const fields = { ...DEFAULTS, ...withDefaults<Fields>(sent, DEFAULTS) };
+  requireFitting(fields);
+  const own = await columnsOf(tx, fields);
+  const data = {
+    ...own,
+    min_calls: own.min_calls ?? defaultMinCalls(sent.kind),
+    name: sent.name,
+    kind: sent.kind,
+    time_zone: own.time_zone ?? DEFAULTS.time_zone,
+    company_id: tx.company_id,
+    ...createdAt(now),
+  };
+  return (await tx.prisma.alertRule.create({ data, select: { id: true } })).id;
+}
+
+/** Changes a locked rule. */
+export async function updateRule(
+  tx: Db,
+  id: bigint,
+  { fields: sent, now }: { fields: Schemas['AlertRuleUpdate']; now: Date },
+): Promise<void> {
+  const fields = withDefaults<Fields>(sent, DEFAULTS);
+  const where = keyOf(tx, id);
+  const before = await tx.prisma.alertRule.findUniqueOrThrow({ where });
+  requireFitting({ ...before, ...fields });
+  const own = await columnsOf(tx, fields);
+  const asked = own.min_calls === undefined ? before.min_calls : own.min_calls;
+  const min_calls = asked ?? defaultMinCalls(fields.kind ?? before.kind);
+  await tx.prisma.alertRule.update({ where, data: { ...own, min_calls, ...changedAt(now) } });
+}
+
+/** Deletes a locked rule; its alerts end when rules are looked at next. */
+export async function deleteRule(tx: Db, id: bigint, now: Date): Promise<void> {
+  await tx.prisma.alertRule.update({ where: keyOf(tx, id), data: deletedAt(now) });
+}

@@ -1,0 +1,81 @@
+import type { Schemas } from '../contract';
+import { Prisma } from '../generated/prisma/client';
+import type { Db } from '../db/tenant';
+import { refusedTemplateHeaders, refusedTemplateUrl } from '../egress/refused-templates';
+import { refusedPlace } from '../egress/response-values';
+import { shownSecret } from '../egress/standard-webhooks';
+import { HttpProblem, invalid, type FieldFaults } from '../errors';
+
+type BuyerFields = Schemas['BuyerFields'];
+
+/** Fields that say how a buyer is asked for bids. */
+const SETTINGS = ['bid_request', 'bid_response'] as const;
+
+/** The columns of these fields, in whole milliseconds. */
+export function bidColumns(fields: BuyerFields) {
+  const { ping_timeout_seconds: seconds } = fields;
+  const json = (value: object | null) => value ?? Prisma.DbNull;
+  return {
+    ...(seconds !== undefined && {
+      ping_timeout_ms: seconds === null ? null : Math.round(seconds * 1000),
+      // The release before knows whole seconds only.
+      ping_timeout_seconds: seconds === null ? null : Math.ceil(seconds),
+    }),
+    ...Object.fromEntries(
+      SETTINGS.flatMap((name) => {
+        const value = fields[name];
+        return value === undefined ? [] : [[name, json(value)]];
+      }),
+    ),
+  };
+}
+
+/** Whether fields need more than their columns: they are checked, or a secret is made. */
+export const areBidSettings = (fields: BuyerFields): boolean =>
+  fields.buyer_type === 'rtb' || SETTINGS.some((name) => fields[name] !== undefined);
+
+/**
+ * Checks how a buyer is to be asked for bids, with what it has already for fields that are not
+ * sent. Throws 422 on the field that is wrong.
+ */
+export function requireBidSettings(
+  fields: BuyerFields,
+  before: { buyer_type: string; has_request: boolean } | undefined,
+  allow_networks: readonly string[],
+): void {
+  const { bid_request: request, bid_response: places } = fields;
+  const faults: FieldFaults = {};
+  const is_bidder = (fields.buyer_type ?? before?.buyer_type) === 'rtb';
+  const has_request = request === undefined ? before?.has_request : request !== null;
+  if (is_bidder && !has_request)
+    faults.bid_request = [
+      {
+        code: 'missing_field',
+        message: 'must be given for a buyer of type rtb: it says how to ask it for bids',
+      },
+    ];
+  const url = request && refusedTemplateUrl(request.url, allow_networks);
+  if (url) faults['bid_request.url'] = invalid(url);
+  const headers = request?.headers && refusedTemplateHeaders(request.headers);
+  if (headers) faults['bid_request.headers'] = invalid(headers);
+  for (const [name, place] of Object.entries(places ?? {})) {
+    const refused = refusedPlace(place);
+    if (refused) faults[`bid_response.${name}`] = invalid(refused);
+  }
+  const problem = HttpProblem.fields(faults);
+  if (problem) throw problem;
+}
+
+/** Gives a buyer a new secret for its bid questions, and returns it. */
+export async function resetBidSecret(
+  tx: Db,
+  id: bigint,
+  { pepper, now }: { pepper: string; now: Date },
+): Promise<string> {
+  const { uuid, bid_secret_version } = await tx.prisma.buyer.update({
+    where: { company_id_id: { company_id: tx.company_id, id } },
+    data: { bid_secret_version: { increment: 1 }, bid_secret_rotated_at: now },
+    select: { uuid: true, bid_secret_version: true },
+  });
+  return shownSecret(pepper, { uuid, secret_version: bid_secret_version });
+}

@@ -1,0 +1,51 @@
+import type { FieldErrors } from '../errors';
+import { LIMITS, tokensOf, type Data } from '../tokens/lead-data';
+
+/** Twice the size that one request may send, as for leads. */
+const MAX_TOKEN_BYTES = 2 * LIMITS.bytes;
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+/** What a token adds to a JSON object: its name, its value, a colon and a comma. */
+const sizeIn = (tokens: Data, name: string): number =>
+  Object.hasOwn(tokens, name) ? bytesOf(name) + bytesOf(tokens[name]) + 2 : 0;
+
+/** Whether tokens are more than a call has room for. */
+export const isTooLarge = (tokens: Data): boolean => bytesOf(tokens) > MAX_TOKEN_BYTES;
+
+/**
+ * The tokens of keys that are no fields, for a call that has `kept`. Those of `sent` come with them
+ * and win. What has no room is left out, and a warning says so: a postback is not lost. Sizes are
+ * summed up, so that many keys take no longer than the same bytes in a few.
+ */
+export function looseTokens(
+  loose: Data,
+  { kept, sent }: { kept: Data; sent: Data },
+): { tokens: Data; warnings: FieldErrors } {
+  const warnings: FieldErrors = {};
+  const tokens: Data = Object.create(null) as Data;
+  let used = { count: 0, bytes: 1, all_bytes: bytesOf({ ...kept, ...sent }) };
+  for (const [key, value] of Object.entries(loose)) {
+    const { tokens: one, faults } = tokensOf({}, { [key]: value });
+    const [name = ''] = Object.keys(one);
+    const size = faults.length === 0 ? sizeIn(one, name) : 0;
+    const before = name in tokens ? tokens : kept;
+    const next = {
+      count: used.count + Number(!(name in tokens)),
+      bytes: used.bytes + size - sizeIn(tokens, name),
+      all_bytes: used.all_bytes + (Object.hasOwn(sent, name) ? 0 : size - sizeIn(before, name)),
+    };
+    const why = faults[0]?.message ?? overflowOf(next);
+    if (why) warnings[key.slice(0, 100) || 'data'] = [`is left out: ${why}`];
+    else [tokens[name], used] = [value, next];
+  }
+  return { tokens, warnings };
+}
+
+/** Which limit tokens exceed. */
+function overflowOf(used: { count: number; bytes: number; all_bytes: number }): string | undefined {
+  if (used.count > LIMITS.tokens) return `must have at most ${LIMITS.tokens} tokens`;
+  if (used.bytes > LIMITS.bytes) return `must be at most ${LIMITS.bytes} bytes as JSON`;
+  return used.all_bytes > MAX_TOKEN_BYTES
+    ? 'must leave room for the tokens that the call has already'
+    : undefined;
+}

@@ -1,0 +1,118 @@
+import { sidesJoin, visible, visibleBuyer, visibleGroup } from '../../db/access-scope';
+import { sql, SqlText } from '../../db/sql';
+import { TOTAL_DURATION } from '../columns';
+
+// Sums of calls by up to three things at once. What a group has of the first is `id_1` or `text_1`,
+// and so on; the other one is null. As with the other reports, PostgreSQL plans the statements for
+// their values: they read no column and no table that is not asked for, and of the calls the index
+// calls_reported_idx alone where it has all of their columns
+// (docs/decisions/026-reports-from-an-index.md).
+
+const VISIBLE_CALL = new SqlText(visible('calls')!);
+const VISIBLE_BUYER = new SqlText(visibleBuyer('t.buyer_id'));
+const VISIBLE_GROUP = new SqlText(visibleGroup('a.buyer_group_id'));
+/** Which sides of a call `t` a limited caller sees. */
+const SIDES = new SqlText(sidesJoin('calls'));
+const DURATION = new SqlText(TOTAL_DURATION);
+const IS_UNLIMITED = sql`{scope_teams}::bigint[] IS NULL`;
+
+/** The number of a call that belongs to the company. */
+const NUMBER = sql`CASE WHEN t.direction = 'inbound' THEN t.to_number ELSE t.from_number END`;
+
+export type Place = 1 | 2 | 3;
+
+/** What is named in this place of what the calls are grouped by. */
+export const groupedBy = (n: Place): SqlText => new SqlText(`({group_by}::text[])[${n}]`);
+
+/**
+ * What a call is grouped by in this place; of local times, its place among the beginnings of
+ * local-times.ts, or what several of them have in common.
+ */
+const keysOf = (n: Place): SqlText => {
+  const by = groupedBy(n);
+  const [id, text] = [new SqlText(`id_${n}`), new SqlText(`text_${n}`)];
+  const labels = new SqlText(`{labels_${n}}`);
+  const place = new SqlText(`width_bucket(t.created_at, {bounds_${n}}::timestamptz[])`);
+  return sql`
+        CASE ${by}
+          WHEN 'buyer' THEN t.buyer_id
+          WHEN 'buyer_group' THEN
+            CASE WHEN ${IS_UNLIMITED} OR ${VISIBLE_GROUP} THEN a.buyer_group_id END
+          WHEN 'offer' THEN t.offer_id
+          WHEN 'schedule' THEN t.schedule_id
+          WHEN 'traffic_source' THEN t.traffic_source_id
+          WHEN 'number' THEN ${NUMBER}
+          WHEN 'sub_id' THEN NULL
+          WHEN 'state' THEN NULL
+          WHEN 'token' THEN NULL
+          WHEN 'hour_of_day' THEN (${labels}::bigint[])[${place}]
+          WHEN 'day_of_week' THEN (${labels}::bigint[])[${place}]
+          ELSE ${place}
+        END AS ${id},
+        CASE ${by}
+          WHEN 'sub_id' THEN t.sub_id
+          WHEN 'state' THEN t.caller_state
+          WHEN 'token' THEN t.token_values->>{token_key}::text
+        END AS ${text}`;
+};
+
+const REVENUE = sql`coalesce(
+          sum(t.revenue) FILTER (WHERE t.revenue <> 0 AND (${IS_UNLIMITED} OR sides.sale)), 0.00
+        )`;
+const PAYOUT = sql`coalesce(
+          sum(t.payout) FILTER (WHERE t.payout <> 0 AND (${IS_UNLIMITED} OR sides.purchase)), 0.00
+        )`;
+
+/**
+ * Figures of each group. Most calls have no dollars, and adding up zeros would take as long. A
+ * caller who may see all gets the profit from the sums.
+ */
+export const GROUPED_SUMS = sql`
+    sums AS MATERIALIZED (
+      SELECT
+        ${keysOf(1)},
+        ${keysOf(2)},
+        ${keysOf(3)},
+        count(*) AS calls,
+        count(t.connected_at) AS connects,
+        count(*) FILTER (WHERE t.buyer_converted AND (${IS_UNLIMITED} OR sides.sale))
+          AS conversions,
+        count(*) FILTER (WHERE t.traffic_source_converted AND (${IS_UNLIMITED} OR sides.purchase))
+          AS traffic_source_conversions,
+        ${REVENUE} AS revenue,
+        ${PAYOUT} AS payout,
+        CASE
+          WHEN ${IS_UNLIMITED} THEN ${REVENUE} - ${PAYOUT}
+          ELSE
+            coalesce(sum(t.revenue - t.payout) FILTER (WHERE sides.sale AND sides.purchase), 0)
+        END AS profit,
+        sum(${DURATION}) AS duration
+      FROM calls t
+      LEFT JOIN call_attempts a
+        ON a.company_id = t.company_id AND a.call_id = t.id AND a.buyer_id = t.buyer_id
+      ${SIDES}
+      WHERE t.company_id = {company_id}
+        AND t.deleted_at IS NULL
+        AND ({created_at_from}::timestamptz IS NULL
+          OR t.created_at >= {created_at_from}::timestamptz)
+        AND ({created_at_to}::timestamptz IS NULL
+          OR t.created_at <= {created_at_to}::timestamptz)
+        AND ({offer_id}::bigint IS NULL OR t.offer_id = {offer_id}::bigint)
+        AND ({buyer_id}::bigint IS NULL OR t.buyer_id = {buyer_id}::bigint)
+        AND ({traffic_source_id}::bigint IS NULL
+          OR t.traffic_source_id = {traffic_source_id}::bigint)
+        AND (${IS_UNLIMITED} OR ${VISIBLE_CALL})
+        AND (
+          ${IS_UNLIMITED}
+          OR {buyer_id}::bigint IS NULL
+            AND NOT {group_by}::text[] && ARRAY['buyer', 'buyer_group']
+          OR ${VISIBLE_BUYER}
+        )
+        AND (
+          ${IS_UNLIMITED}
+          OR {traffic_source_id}::bigint IS NULL
+            AND NOT {group_by}::text[] && ARRAY['traffic_source', 'sub_id']
+          OR sides.purchase
+        )
+      GROUP BY id_1, text_1, id_2, text_2, id_3, text_3
+    )`;

@@ -1,0 +1,28 @@
+import type { Reference } from '../db/records';
+import type { Db } from '../db/tenant';
+
+/** Which calls or leads a report is about. */
+export interface ReportFilters {
+  created_at_from?: string;
+  created_at_to?: string;
+  offer_id?: Reference;
+  buyer_id?: Reference;
+  traffic_source_id?: Reference;
+}
+
+/** The same as parameters of the statements of reports, null if not given. */
+export const filtersOf = ({ accessScope }: Db, filters: ReportFilters) => ({
+  created_at_from: filters.created_at_from ?? null,
+  created_at_to: filters.created_at_to ?? null,
+  offer_id: idOf(filters.offer_id),
+  buyer_id: idOf(filters.buyer_id),
+  traffic_source_id: idOf(filters.traffic_source_id),
+  scope_teams: accessScope ? teamsOf(accessScope.scope_teams) : null,
+});
+
+/** The pipeline has made ids of the references of filters. */
+const idOf = (reference: Reference | undefined): string | null =>
+  reference === undefined ? null : String(reference);
+
+/** The elements of an array as PostgreSQL writes it. */
+const teamsOf = (array: string): string[] => array.slice(1, -1).split(',').filter(Boolean);

@@ -1,0 +1,69 @@
+import { limitsIn, setSourceLimits } from '../buyers/cap-limits';
+import type { Schemas } from '../contract';
+import { resolveReferences, type Reference } from '../db/records';
+import type { Db } from '../db/tenant';
+import { ianaName } from '../time/zone';
+
+type Fields = Schemas['TrafficSourceFields'];
+
+const COLUMNS = [
+  'user_traffic_source_id',
+  'email',
+  'description',
+  'external_record_id',
+  'first_name',
+  'last_name',
+  'company_name',
+  'paused',
+  'time_zone',
+  'payouts',
+] as const satisfies readonly (keyof Fields)[];
+
+/** The columns of a source's own row among the fields, except its name. */
+export async function columnsOf(db: Db, fields: Fields) {
+  const own = COLUMNS.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]]));
+  return {
+    ...(Object.fromEntries(own) as Columns),
+    ...(await buyersOf(db, 'blocked_buyer_ids', fields.blocked_buyer_ids)),
+    ...(await buyersOf(db, 'allowed_buyer_ids', fields.allowed_buyer_ids)),
+  };
+}
+
+/** A blank zone and blank payouts have been replaced by their defaults. */
+type Columns = Omit<Pick<Fields, (typeof COLUMNS)[number]>, 'time_zone' | 'payouts'> & {
+  time_zone?: string;
+  payouts?: Schemas['TrafficSourcePayout'][];
+};
+
+async function buyersOf<Name extends string>(
+  db: Db,
+  name: Name,
+  buyers: Reference[] | null | undefined,
+): Promise<Partial<Record<Name, bigint[]>>> {
+  if (buyers === undefined) return {};
+  const ids = await resolveReferences(db, 'buyers', buyers ?? [], { field: name });
+  const unique = [...new Set(ids)].sort((a, b) => Number(a - b));
+  return { [name]: unique } as Partial<Record<Name, bigint[]>>;
+}
+
+interface Caps {
+  id: bigint;
+  fields: Fields & { time_zone?: string | null };
+  /** The source's time zone before. */
+  time_zone: string;
+  now: Date;
+}
+
+/** Sets the caps of a source that has just been written. */
+export async function saveCaps(db: Db, { id, fields, time_zone, now }: Caps): Promise<void> {
+  const limits = limitsIn(fields);
+  const is_moved = Boolean(fields.time_zone) && fields.time_zone !== time_zone;
+  if (Object.keys(limits).length === 0 && !is_moved && !fields.reset_total_caps) return;
+  await setSourceLimits(db, id, {
+    limits,
+    zone: ianaName(fields.time_zone ?? time_zone)!,
+    is_moved,
+    reset_totals: fields.reset_total_caps,
+    now,
+  });
+}

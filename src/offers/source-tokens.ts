@@ -1,0 +1,94 @@
+import type { Schemas } from '../contract';
+import { resolveReferences, type Reference, type Table } from '../db/records';
+import type { Db } from '../db/tenant';
+import { createdAt, deletedAt } from '../db/timestamps';
+import { HttpProblem } from '../errors';
+import { newWebhookToken, type WebhookToken } from '../http/auth/webhook-tokens';
+import { newLeadToken } from './lead-token';
+
+type Fields = Schemas['TrafficSourceTokenCreate'];
+
+const PLACES = {
+  offer_id: 'offers',
+  schedule_id: 'schedules',
+  inbound_webhook_id: 'inbound_webhooks',
+} as const satisfies Partial<Record<keyof Fields, Table>>;
+type PlaceName = keyof typeof PLACES;
+const NAMES = Object.keys(PLACES) as PlaceName[];
+
+/** The one place that a token is for. Throws 422 for none, and for several. */
+function placeOf(fields: Fields): { field: PlaceName; reference: Reference } {
+  const [field, other] = NAMES.filter(
+    (name) => fields[name] !== undefined && fields[name] !== null,
+  );
+  if (!field)
+    throw HttpProblem.field(
+      'offer_id',
+      'missing_field',
+      'must be given, or schedule_id or inbound_webhook_id: where the token is used',
+    );
+  if (other)
+    throw HttpProblem.field(
+      other,
+      'conflicting_fields',
+      `must be left out where ${field} is given: a token is for one of them`,
+    );
+  return { field, reference: fields[field]! };
+}
+
+/** Makes a token of a traffic source; the secret of one for an inbound webhook is returned once. */
+export async function createSourceToken(
+  tx: Db,
+  fields: Fields,
+  { pepper, now }: { pepper: string; now: Date },
+): Promise<{ id: bigint; made: WebhookToken | undefined }> {
+  const { field, reference } = placeOf(fields);
+  const lockOne = async (table: Table, named: Reference, name: string) =>
+    (await resolveReferences(tx, table, [named], { field: name }))[0]!;
+  const place = { [field]: await lockOne(PLACES[field], reference, field) };
+  const traffic_source_id = await lockOne(
+    'traffic_sources',
+    fields.traffic_source_id,
+    'traffic_source_id',
+  );
+  const made = field === 'inbound_webhook_id' ? newWebhookToken(pepper) : undefined;
+  const lead_token = made ? null : newLeadToken();
+  const { company_id } = tx;
+  if (lead_token !== null) {
+    await tx.keys.claim('lead_token', lead_token);
+    const data = { ...place, token: lead_token, traffic_source_id, company_id };
+    await tx.prisma.leadToken.create({ data });
+  }
+  const { id } = await tx.prisma.trafficSourceToken.create({
+    data: {
+      ...place,
+      name: fields.name ?? null,
+      external_record_id: fields.external_record_id ?? null,
+      traffic_source_id,
+      lead_token,
+      auth_token_digest: made?.digest ?? null,
+      company_id,
+      ...createdAt(now),
+    },
+    select: { id: true },
+  });
+  return { id, made };
+}
+
+type Owner =
+  | { id: bigint }
+  | { traffic_source_id: bigint }
+  | { offer_id: bigint }
+  | { schedule_id: bigint }
+  | { inbound_webhook_id: bigint };
+
+/** Revokes tokens of traffic sources: one, or all of a source or of a place. */
+export async function revokeSourceTokens(tx: Db, owner: Owner, now: Date): Promise<void> {
+  const where = { ...owner, deleted_at: null };
+  const select = { lead_token: true };
+  const tokens = await tx.prisma.trafficSourceToken.findMany({ where, select });
+  if (tokens.length === 0) return;
+  await tx.prisma.trafficSourceToken.updateMany({ where, data: deletedAt(now) });
+  const revoked = tokens.flatMap(({ lead_token }) => lead_token ?? []);
+  await tx.prisma.leadToken.deleteMany({ where: { token: { in: revoked } } });
+}

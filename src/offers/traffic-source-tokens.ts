@@ -1,0 +1,70 @@
+import { CHRONOLOGICAL } from '../db/list-statements';
+import type { Projection } from '../db/projection';
+import { byReference } from '../db/records';
+import type { Deps } from '../deps';
+import type { WebhookToken } from '../http/auth/webhook-tokens';
+import type { Handlers } from '../http/handlers';
+import { page } from '../http/list';
+import { recordHandlers } from '../http/record-handlers';
+import { createSourceToken, revokeSourceTokens } from './source-tokens';
+
+export const projection = {
+  schema: 'TrafficSourceToken',
+  singular: 'traffic_source_token',
+  plural: 'traffic_source_tokens',
+  fulltext: `lower(coalesce(t.name, '') || E'\\n' || coalesce(t.external_record_id, ''))`,
+  columns: {
+    id: true,
+    legacy_id: 't.id',
+    type: `'TrafficSourceToken'`,
+    uuid: true,
+    created_at: true,
+    deleted_at: true,
+    routes_show_path: `'/api/v1/traffic_source_tokens/' || t.id`,
+    external_record_id: true,
+    company_id: true,
+    name: true,
+    traffic_source_id: true,
+    offer_id: true,
+    schedule_id: true,
+    inbound_webhook_id: true,
+    lead_token: true,
+  },
+} as const satisfies Projection<
+  'TrafficSourceToken',
+  'traffic_source_token',
+  'traffic_source_tokens'
+>;
+
+/** The tokens with which traffic sources submit leads and calls of their own. */
+export const trafficSourceTokens = ({ clock, pepper, authenticator }: Deps) => {
+  const records = recordHandlers(projection, clock);
+  return {
+    listTrafficSourceTokens: ({ query, db }) => {
+      const filters = byReference(query, { traffic_source_id: 'traffic_sources' });
+      return page(query, { db, now: clock(), projection, orders: CHRONOLOGICAL, filters });
+    },
+
+    showTrafficSourceToken: (call) => records.show(call),
+
+    createTrafficSourceToken: (call) => {
+      let made: WebhookToken | undefined;
+      return records.create(
+        { ...call, query: {} },
+        async (tx, fields: typeof call.body, now) => {
+          const created = await createSourceToken(tx, fields, { pepper, now });
+          ({ made } = created);
+          return created.id;
+        },
+        () => (made ? { auth_token: made.token } : {}),
+      );
+    },
+
+    revokeTrafficSourceToken: (call) => {
+      call.db.afterCommit(authenticator.forgetTokens);
+      return records.delete({ ...call, query: {} }, (tx, id, now) =>
+        revokeSourceTokens(tx, { id }, now),
+      );
+    },
+  } satisfies Partial<Handlers>;
+};

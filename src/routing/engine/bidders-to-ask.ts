@@ -1,0 +1,46 @@
+import { bidFault } from './bids';
+import type { Candidate } from './candidate';
+import { judgeOf, type Facts } from './eligibility';
+import { tierOf, wayOf } from './route';
+
+/**
+ * The bidders to ask now, all at once: those that nothing but a bid keeps from the call, and that
+ * could come first. A bidder that is ordered by its revenue always could; one with a fixed place
+ * cannot behind a buyer that takes the call for sure. With `all` those too are asked. Pure.
+ */
+export function biddersToAsk(
+  candidates: readonly Candidate[],
+  facts: Facts & { first_buyer_id?: number | undefined },
+  { all }: { all: boolean },
+): Candidate[] {
+  // Once all were asked, nobody has to be judged to find that out.
+  if (!candidates.some((candidate) => bidFault(candidate, facts.bids)?.reason === 'bid_not_asked'))
+    return [];
+  const judge = judgeOf(facts);
+  const unasked: Candidate[] = [];
+  let best = Infinity;
+  for (const candidate of candidates) {
+    const fault = judge(candidate);
+    if (fault?.reason === 'bid_not_asked') unasked.push(candidate);
+    if (fault || all) continue;
+    if (candidate.id === facts.first_buyer_id) return [];
+    best = Math.min(best, placeOf(candidate));
+  }
+  return unasked.filter(
+    (candidate) =>
+      isOrderedByBid(candidate) ||
+      placeOf(candidate) <= best ||
+      candidate.id === facts.first_buyer_id,
+  );
+}
+
+const groupRungAtOnce = (candidate: Candidate) => {
+  const group = wayOf(candidate);
+  return group?.dial_buyers_type === 'simultaneously' ? group : undefined;
+};
+
+const placeOf = (candidate: Candidate): number =>
+  groupRungAtOnce(candidate)?.tier ?? tierOf(candidate);
+
+const isOrderedByBid = (candidate: Candidate): boolean =>
+  candidate.route_by_type === 'revenue' && !groupRungAtOnce(candidate);

@@ -1,0 +1,193 @@
+import {
+  CAPS,
+  RESETS,
+  type Interval,
+  type LimitName,
+  type Metric,
+  type UsedName,
+} from '../../buyers/caps';
+import type { Candidate, UsedUpCap } from './candidate';
+import { capFault } from './caps';
+import { cents, type PayoutTerms } from './payout';
+import type { Fault } from './reasons';
+
+// Traffic sources, as far as they decide where a call goes. What keeps a source from calls keeps
+// its calls from all buyers.
+
+/** A row of call_limits as JSON: limits, what is used of them, and when windows end. */
+export type SourceLimits = Partial<Record<LimitName, number | null>> &
+  Record<UsedName, number> &
+  Record<(typeof RESETS)[keyof typeof RESETS], string | null> & {
+    id: number;
+    zone: string;
+    concurrency_cap_limit: number | null;
+    concurrency_cap_used: number;
+    pending_connections: number;
+    pending_conversions: number;
+    pending_revenue: number;
+  };
+
+/** The traffic source of a call. */
+export interface CallSource {
+  id: number;
+  paused: boolean;
+  /** Buyers that get none of its calls. */
+  blocked_buyer_ids: readonly number[];
+  /** The only buyers that get its calls; empty for any. */
+  allowed_buyer_ids: readonly number[];
+  /** What it is paid where the offer has no terms for it. */
+  payouts: readonly PayoutTerms[];
+  /** Null for a source without any limit. */
+  limits: SourceLimits | null;
+}
+
+/** What a call takes of the caps of its source. */
+export interface SourceCaps {
+  traffic_source_id: number;
+  /** The row of call_limits. */
+  limit_id: number;
+  /** The most that the call may bring, dollars. */
+  revenue: number;
+  /** Of a call that has taken its part already, and may now bring more dollars than it held. */
+  call_id?: number;
+}
+
+const isMoney = (metric: Metric): boolean => metric === 'revenue' || metric === 'earned_revenue';
+
+/** What calls in progress may still add to a metric. */
+function pendingOf(metric: Metric, limits: SourceLimits): number {
+  if (isMoney(metric)) return limits.pending_revenue;
+  if (metric === 'connection') return limits.pending_connections;
+  return metric === 'buyer_conversion' ? limits.pending_conversions : 0;
+}
+
+interface CapState {
+  metric: Metric;
+  interval: Interval;
+  taken: number;
+  limit: number;
+  /** The end of the window that runs; null between windows and for a total. */
+  ends: Date | null;
+}
+
+/** The caps that have a limit, the longest interval first. */
+function statesOf(limits: SourceLimits, now: Date): CapState[] {
+  return CAPS.flatMap(({ metric, interval, limit: name, used }) => {
+    const limit = limits[name];
+    if (limit === null || limit === undefined) return [];
+    const end = interval === 'total' ? null : limits[RESETS[interval]];
+    const ends = end !== null && new Date(end) > now ? new Date(end) : null;
+    const counted = interval === 'total' || ends ? limits[used] : 0;
+    return { metric, interval, limit, taken: cents(counted + pendingOf(metric, limits)), ends };
+  });
+}
+
+/**
+ * The cap that keeps a call that may bring `revenue` dollars from a source now; null when every cap
+ * has room. Of several that are used up, the one with the longest interval; it frees when all have.
+ * Pure.
+ */
+export function usedUpCapOf(limits: SourceLimits, revenue: number, now: Date): UsedUpCap | null {
+  const states = statesOf(limits, now);
+  const reached = states.filter(({ taken, limit }) => taken >= limit);
+  const { concurrency_cap_limit: slots, concurrency_cap_used: used } = limits;
+  if (reached.length === 0 && slots !== null && used >= slots)
+    return { cap: 'concurrency', used, limit: slots, resets_at: null };
+  const found =
+    reached[0] ??
+    states.find(({ metric, taken, limit }) => isMoney(metric) && cents(taken + revenue) > limit);
+  if (!found) return null;
+  const { metric, interval, taken, limit } = found;
+  const all = reached.length > 0 ? reached : [found];
+  const never = limit === 0 || all.some((each) => each.interval === 'total');
+  const ends = all.flatMap((each) => each.ends?.getTime() ?? []);
+  const resets_at = never || ends.length === 0 ? null : new Date(Math.max(...ends));
+  return { cap: `${metric}_${interval}`, used: taken, limit, resets_at };
+}
+
+/** The reasons that keep a source's calls from all buyers. */
+const REASONS = {
+  cap_reached: 'traffic_source_cap_reached',
+  concurrency_full: 'traffic_source_concurrency_full',
+} as const;
+
+export interface SourceFault extends Fault {
+  reason: 'traffic_source_paused' | (typeof REASONS)[keyof typeof REASONS];
+}
+
+/** Why a source gets no call through now that may bring so many dollars. Pure. */
+export function sourceFault(
+  { paused, limits }: Pick<CallSource, 'paused' | 'limits'>,
+  revenue: number,
+  now: Date,
+): SourceFault | undefined {
+  if (paused) return { reason: 'traffic_source_paused', message: 'the traffic source is paused' };
+  const used_up = limits && usedUpCapOf(limits, revenue, now);
+  return used_up ? sourceCapFault({ used_up, zone: limits.zone }) : undefined;
+}
+
+/** That a cap of a source is used up. */
+export function sourceCapFault(owner: { used_up: UsedUpCap; zone: string }): SourceFault {
+  const { reason, ...fault } = capFault(owner, 'the traffic source')!;
+  return { ...fault, reason: REASONS[reason as keyof typeof REASONS] };
+}
+
+/** What a call that looks for one of these buyers takes of the caps of its source. */
+export function sourceCapsOf(
+  { id, limits }: CallSource,
+  candidates: readonly Candidate[],
+): SourceCaps | undefined {
+  if (!limits) return undefined;
+  return { traffic_source_id: id, limit_id: limits.id, revenue: revenueOf(limits, candidates) };
+}
+
+/** Dollars matter only for caps of dollars; the call may come to any of the buyers. */
+function revenueOf(limits: SourceLimits, candidates: readonly Candidate[]): number {
+  const counts = CAPS.some(
+    ({ metric, limit }) => isMoney(metric) && (limits[limit] ?? null) !== null,
+  );
+  if (!counts) return 0;
+  let most = 0;
+  for (const { most_revenue } of candidates) most = Math.max(most, most_revenue);
+  return most;
+}
+
+/** The buyers that a source's calls may go to. */
+export interface SourceBuyers {
+  blocked: ReadonlySet<number>;
+  /** Undefined for any. */
+  allowed?: ReadonlySet<number> | undefined;
+  /** Who pays more than `dollars` would exceed a cap of the source. */
+  room?: { dollars: number; fault: SourceFault } | undefined;
+}
+
+/** Undefined where it is all of them. */
+export function sourceBuyersOf({
+  blocked_buyer_ids: blocked,
+  allowed_buyer_ids: allowed,
+}: Pick<CallSource, 'blocked_buyer_ids' | 'allowed_buyer_ids'>): SourceBuyers | undefined {
+  if (blocked.length === 0 && allowed.length === 0) return undefined;
+  return {
+    blocked: new Set(blocked),
+    allowed: allowed.length > 0 ? new Set(allowed) : undefined,
+  };
+}
+
+/** Why a source's calls do not go to a buyer. */
+export function sourceBuyerFault(
+  { id, most_revenue }: Candidate,
+  { blocked, allowed, room }: SourceBuyers,
+): Fault | undefined {
+  if (room && most_revenue > room.dollars) return room.fault;
+  if (blocked.has(id))
+    return {
+      reason: 'blocked_for_traffic_source',
+      message: 'the buyer gets no calls of the traffic source',
+    };
+  return !allowed || allowed.has(id)
+    ? undefined
+    : {
+        reason: 'not_allowed_for_traffic_source',
+        message: 'the buyer is not among those that get the calls of the traffic source',
+      };
+}

@@ -1,0 +1,131 @@
+import { sql, statement } from '../../db/sql';
+
+/** How buyers are asked for bids. */
+export const BIDDERS = statement(
+  'routing.bidders',
+  sql`
+    SELECT
+      b.id::float8 AS id,
+      b.uuid::text,
+      b.bid_request AS request,
+      b.bid_response AS places,
+      least(coalesce(b.ping_timeout_ms, b.ping_timeout_seconds * 1000, 1000), 5000) AS timeout_ms,
+      b.bid_secret_version AS secret_version,
+      b.bid_secret_rotated_at AS secret_rotated_at
+    FROM buyers b
+    WHERE b.company_id = {company_id} AND b.id = ANY({buyer_ids}::bigint[])
+      AND b.bid_request IS NOT NULL
+  `,
+  { prepared: true, nullable: ['places', 'secret_rotated_at'] },
+).returning<{
+  request: {
+    url: string;
+    method?: string;
+    headers?: Record<string, string>;
+    body?: string | null;
+  };
+  places: Record<string, string> | null;
+}>();
+
+/**
+ * What is known of bids for some calls, a row for each, before anybody is asked: kept bids, and the
+ * bidders that failed so often that they are left out. A bidder that fails `failures` times within
+ * a minute is left out for `rest_seconds` from the last of them: the failures say it, so that
+ * every process sees it and no call writes it. Places are those of the arrays, from 1.
+ */
+export const KNOWN_BIDS = statement(
+  'routing.known_bids',
+  sql`
+    WITH failed AS MATERIALIZED (
+      SELECT
+        f.buyer_id,
+        f.failed_at,
+        lag(f.failed_at, {failures}::int - 1)
+          OVER (PARTITION BY f.buyer_id ORDER BY f.failed_at) AS first_of_them
+      FROM bid_failures f
+      WHERE f.company_id = {company_id} AND f.buyer_id = ANY({buyer_ids}::bigint[])
+        AND f.failed_at > {now}::timestamptz - ({rest_seconds}::int + 60) * interval '1 second'
+    )
+    SELECT
+      asked.place::int AS place,
+      coalesce((
+        SELECT json_agg(json_build_object(
+          'buyer_id', k.buyer_id,
+          'amount', k.amount,
+          'number', k.number,
+          'duration', k.duration,
+          'expires_at', k.expires_at
+        ))
+        FROM bids k
+        WHERE k.company_id = {company_id} AND k.caller_number = asked.number
+          AND k.offer_id = asked.offer_id AND k.expires_at > {now}::timestamptz
+      ), '[]') AS kept,
+      coalesce((
+        SELECT json_agg(json_build_object('buyer_id', x.buyer_id, 'until', x.until))
+        FROM (
+          SELECT f.buyer_id, max(f.failed_at) + {rest_seconds}::int * interval '1 second' AS until
+          FROM failed f
+          WHERE f.failed_at < f.first_of_them + interval '1 minute'
+          GROUP BY f.buyer_id
+        ) x
+        WHERE x.until > {now}::timestamptz
+      ), '[]') AS suspended
+    FROM unnest({offer_ids}::bigint[], {numbers}::bigint[])
+      WITH ORDINALITY AS asked(offer_id, number, place)
+    ORDER BY asked.place
+  `,
+  { prepared: true },
+).returning<{
+  kept: {
+    buyer_id: number;
+    amount: number;
+    number: string | null;
+    duration: number;
+    expires_at: string;
+  }[];
+  suspended: { buyer_id: number; until: string }[];
+}>();
+
+/**
+ * Keeps bids for a caller and an offer, and records who failed. A bid that still stands is not
+ * replaced: a seller may have been promised what it pays.
+ */
+export const RECORD_BIDS = statement(
+  'routing.record_bids',
+  sql`
+    WITH kept AS (
+      INSERT INTO bids AS k (
+        company_id, caller_number, offer_id, buyer_id, created_at, amount, number, duration,
+        expires_at
+      )
+      SELECT
+        {company_id}, {caller_number}::bigint, {offer_id}::bigint, x.buyer_id, {now}::timestamptz,
+        x.amount, x.number, x.duration, x.expires_at
+      FROM json_to_recordset({bids}::json) AS x(
+        buyer_id bigint, amount numeric, number text, duration int, expires_at timestamptz
+      )
+      WHERE {caller_number}::bigint IS NOT NULL AND {offer_id}::bigint IS NOT NULL
+      ORDER BY x.buyer_id
+      ON CONFLICT (company_id, caller_number, offer_id, buyer_id) DO UPDATE
+      SET created_at = excluded.created_at, amount = excluded.amount, number = excluded.number,
+        duration = excluded.duration, expires_at = excluded.expires_at
+      WHERE k.expires_at <= {now}::timestamptz
+    )
+    INSERT INTO bid_failures (company_id, buyer_id, failed_at, uuid)
+    SELECT {company_id}, x.buyer_id, {now}::timestamptz, x.uuid
+    FROM json_to_recordset({failures}::json) AS x(buyer_id bigint, uuid uuid)
+  `,
+  { prepared: true },
+);
+
+/** Of all companies: bids that have expired, and failures that no longer count. */
+export const DELETE_EXPIRED_BIDS = statement(
+  'routing.delete_expired_bids',
+  sql`
+    WITH expired AS (
+      DELETE FROM bids WHERE expires_at < now() - interval '1 hour'
+    )
+    DELETE FROM bid_failures WHERE failed_at < now() - interval '1 hour'
+  `,
+  { prepared: false },
+);

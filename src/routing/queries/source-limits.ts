@@ -1,0 +1,14 @@
+import { IS_LIMITED } from '../../buyers/use-of-caps';
+import { sql, statement } from '../../db/sql';
+import type { SourceLimits } from '../engine/source';
+
+/** The caps of a traffic source, if it has a limit. */
+export const SOURCE_LIMITS = statement(
+  'routing.source_limits',
+  sql`
+    SELECT row_to_json(l) AS limits
+    FROM call_limits l
+    WHERE l.company_id = {company_id} AND l.traffic_source_id = {id}::bigint AND ${IS_LIMITED}
+  `,
+  { prepared: true },
+).returning<{ limits: SourceLimits }>();

@@ -1,0 +1,130 @@
+import type { Answered } from '../egress/guarded-request';
+import { isPath, valueAt } from '../egress/response-values';
+import { isCallDestination } from '../http/validate';
+import type { CandidateBid } from './engine/candidate';
+
+/** Where the answers of a bidder have each fact. */
+export interface BidPlaces {
+  accept?: string;
+  bid?: string;
+  number?: string;
+  duration?: string;
+  expires_in?: string;
+}
+
+/** What an answer of a bidder comes to. */
+export type ReadBid =
+  | { outcome: 'bid'; bid: CandidateBid }
+  | { outcome: 'declined' }
+  | { outcome: 'failed'; fault: string; code: number | null };
+
+/** Dollars. Whoever bids more has mistaken cents for dollars. */
+const MAX_BID = 10_000;
+/** Seconds. */
+const MAX_DURATION = 86_400;
+const EXPIRES_IN = { usual: 60, most: 3_600 };
+
+const NO_CONTENT = 204;
+const DECLINING = new Set([
+  ...['', 'false', '0', 'no', 'n', 'reject', 'rejected', 'decline', 'declined', 'denied'],
+]);
+
+/** A fact that is there and cannot be what it should be. */
+class WrongAnswer extends Error {}
+
+/** Reads the answer to a question for a bid. Pure. */
+export function readBid(answered: Answered, places: BidPlaces, now: Date): ReadBid {
+  if (!answered.ok) return { outcome: 'failed', fault: answered.reason, code: null };
+  const { code, body } = answered;
+  if (code === NO_CONTENT) return { outcome: 'declined' };
+  const failed = (fault: string) => ({ outcome: 'failed', fault, code }) as const;
+  if (code < 200 || code >= 300) return failed(`answered ${code}`);
+  const facts = { accept: 'accept', bid: 'bid', ...PLACES, ...places };
+  const needs_json = Object.values(facts).some(isPath);
+  const json = needs_json ? parsed(body) : undefined;
+  // Places that were not named are optional: an answer of plain text has none of them.
+  if (needs_json && json === undefined && Object.values(places).some(isPath))
+    return failed('the answer is not JSON of at most 20 kB');
+  const read = (fact: keyof BidPlaces) => valueAt(facts[fact], { json, text: body });
+  try {
+    return bidOf(read, { is_acceptance_named: places.accept !== undefined, now });
+  } catch (error) {
+    if (error instanceof WrongAnswer) return failed(error.message);
+    throw error;
+  }
+}
+
+const PLACES = { number: 'number', duration: 'duration', expires_in: 'expires_in' };
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function bidOf(
+  read: (fact: keyof BidPlaces) => unknown,
+  { is_acceptance_named, now }: { is_acceptance_named: boolean; now: Date },
+): ReadBid {
+  const accept = read('accept');
+  if (accept === undefined ? is_acceptance_named : isDeclining(accept))
+    return { outcome: 'declined' };
+  const dollars = read('bid');
+  if (dollars === undefined) throw new WrongAnswer('the answer has no bid');
+  const lasts = numberOf(read('expires_in') ?? EXPIRES_IN.usual, 'expires_in', {
+    least: 1,
+    most: Infinity,
+  });
+  const expires_in = Math.min(lasts, EXPIRES_IN.most);
+  return {
+    outcome: 'bid',
+    bid: {
+      amount: wholeCents(numberOf(dollars, 'the bid', { least: 0, most: MAX_BID })),
+      number: destinationOf(read('number')),
+      duration: Math.ceil(
+        numberOf(read('duration') ?? 0, 'the duration', { least: 0, most: MAX_DURATION }),
+      ),
+      expires_at: new Date(now.getTime() + expires_in * 1000),
+    },
+  };
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === 'object' ? JSON.stringify(value) : String(value);
+
+const isDeclining = (accept: unknown): boolean =>
+  DECLINING.has(textOf(accept).trim().toLowerCase());
+
+const NUMBER = /^\$?\s?(\d{1,12}(?:\.\d{1,12})?|\.\d{1,12})$/;
+
+function numberOf(
+  value: unknown,
+  name: string,
+  { least, most }: { least: number; most: number },
+): number {
+  const text = textOf(value).trim();
+  const number = typeof value === 'number' ? value : Number(NUMBER.exec(text)?.[1] ?? NaN);
+  if (number >= least && number <= most) return number;
+  throw new WrongAnswer(
+    `${name} is not a number from ${least} to ${most}: ${text.slice(0, MAX_SHOWN)}`,
+  );
+}
+
+const MAX_SHOWN = 100;
+
+/** Without fractions of a cent; 19.99 times 100 is a little less than 1999. */
+const wholeCents = (dollars: number): number =>
+  Math.floor(Number((dollars * 100).toFixed(6))) / 100;
+
+function destinationOf(value: unknown): string | null {
+  if (value === undefined) return null;
+  const text = textOf(value).trim();
+  if (text === '') return null;
+  const number = /^[1-9]\d{6,14}$/.test(text) ? `+${text}` : text;
+  if (isCallDestination(number)) return number;
+  throw new WrongAnswer(
+    `the number is neither + and digits nor a SIP address: ${text.slice(0, MAX_SHOWN)}`,
+  );
+}

@@ -1,0 +1,125 @@
+import type { Schemas } from '../contract';
+import type { Projection } from '../db/projection';
+import { findRecord, lockRecord } from '../db/records';
+import type { Db } from '../db/tenant';
+import { changedAt } from '../db/timestamps';
+import { HttpProblem } from '../errors';
+import type { Call } from '../http/handlers';
+import { keyedList } from '../http/keyed-list';
+import { requireUnchanged, written } from '../http/record';
+import { recordHandlers } from '../http/record-handlers';
+import { folded } from '../tokens/filter-values';
+import { addValues, removeValues } from './change-values';
+import { sentValues, valuesIn, type Kind } from './sent-values';
+import { createList, deleteList, keyOf, updateList, type Fields } from './write-list';
+
+// What value lists and ZIP lists do alike: they differ in how a record is called.
+
+type CreateCall = Pick<Call<'createValueList'>, 'query' | 'db' | 'upload'> & {
+  body: Omit<Call<'createValueList'>['body'], 'kind'>;
+};
+
+/** The handlers of lists that are shown by a projection. */
+export function listHandlers<P extends Projection>(projection: P, clock: () => Date) {
+  const records = recordHandlers(projection, clock);
+  return {
+    unsaved: records.unsaved,
+    show: records.show,
+
+    create: async (call: CreateCall, kind: Kind) => {
+      const sent = await sentValues(call.body, call.upload);
+      return records.create(call, (tx, fields: Fields, now) =>
+        createList(tx, kind, { fields, sent, now }),
+      );
+    },
+
+    update: async (call: Call<'updateValueList'> | Call<'updateZipList'>) => {
+      const sent = await sentValues(call.body, call.upload);
+      return records.update(call, (tx, id, { fields, now }: { fields: Fields; now: Date }) =>
+        updateList(tx, id, { fields, sent, now }),
+      );
+    },
+
+    delete: (call: Call<'deleteValueList'> | Call<'deleteZipList'>) =>
+      records.delete(call, deleteList),
+
+    add: (call: ValuesCall) => changeValues(call, { projection, verb: addTo, now: clock() }),
+    remove: (call: ValuesCall) =>
+      changeValues(call, { projection, verb: removeFrom, now: clock() }),
+  };
+}
+
+interface Verb {
+  (
+    tx: Db,
+    list: bigint,
+    change: { values: readonly string[]; field: string },
+  ): Promise<{ added: number; removed: number }>;
+}
+
+const addTo: Verb = async (tx, list, { values, field }) => ({
+  added: await addValues(tx, list, values, field),
+  removed: 0,
+});
+
+const removeFrom: Verb = async (tx, list, { values }) => ({
+  added: 0,
+  removed: await removeValues(tx, list, values),
+});
+
+type ValuesCall = Pick<Call<'addToValueList'>, 'params' | 'query' | 'body' | 'db' | 'upload'> & {
+  if_match: string | undefined;
+};
+
+/** Puts the values of a request on a list, or takes them off. */
+async function changeValues<P extends Projection>(
+  call: ValuesCall,
+  { projection, verb, now }: { projection: P; verb: Verb; now: Date },
+) {
+  const { params, query, body, db, upload, if_match } = call;
+  const sent = await sentValues(body, upload);
+  if (!sent)
+    throw HttpProblem.field(
+      'values',
+      'missing_field',
+      'must be given, or a CSV file in import_file',
+    );
+  const options = { db, now, projection, serializer: body.serializer ?? query.serializer };
+  const { id, counts } = await db.transaction(async (tx) => {
+    const list = await lockRecord(tx, 'value_lists', params.id, ['kind']);
+    await requireUnchanged({ ...options, db: tx, if_match }, params.id);
+    const values = valuesIn(sent, list.kind as Kind);
+    const changed = await verb(tx, list.id, { values, field: sent.field });
+    const data = changedAt(now);
+    await tx.prisma.valueList.update({ where: keyOf(tx, list.id), data });
+    return { id: list.id, counts: { accepted: values.length, ...changed } };
+  });
+  return written(options, id, { extra: counts });
+}
+
+/** SQL of the number of values, which the list itself counts. */
+const COUNT = `(
+  SELECT values_count FROM value_lists WHERE company_id = {company_id} AND id = {list})`;
+
+export type ListedCall = Pick<Call<'listListValues'>, 'params' | 'query' | 'db'>;
+
+/** The values of a list; `asListed` makes of a value that is looked for what the list has. */
+export async function listListValues(
+  { params, query, db }: ListedCall,
+  asListed: (value: string) => string = folded,
+) {
+  const list = await findRecord(db, 'value_lists', params.id);
+  const value = query.value === undefined ? undefined : asListed(query.value);
+  const of_list = 't.value_list_id = {list}';
+  return keyedList<Schemas['ListValuePage']>(query, {
+    db,
+    root: 'values',
+    table: 'list_values',
+    key: 'id',
+    conditions: value === undefined ? [of_list] : [of_list, 't.value = {value}'],
+    values: { list, value },
+    ...(value === undefined && { total: COUNT }),
+    item: 'to_json(t.value)',
+    cells: { value: 't.value' },
+  });
+}

@@ -1,0 +1,73 @@
+import type { Schemas } from '../contract';
+import { HttpProblem } from '../errors';
+import type { Upload } from '../http/upload';
+import { folded } from '../tokens/filter-values';
+import { readValues } from './read-file';
+import { zipOf } from './zips';
+
+// The values of a request, and what they are in a list of its kind.
+
+export type Kind = Schemas['ValueListKind'];
+
+const MAX_LENGTH = 255;
+/** How many values an error shows. */
+const MAX_SHOWN = 5;
+
+/** Values as a request has them, and the field that they were sent in. */
+export interface Sent {
+  texts: readonly string[];
+  /** The line of the file that each is in. */
+  lines?: readonly number[];
+  field: 'values' | 'import_file';
+}
+
+/** Undefined when none were sent. */
+export async function sentValues(
+  { values, column_name }: { values?: readonly string[] | undefined; column_name?: string | null },
+  upload: Upload | undefined,
+): Promise<Sent | undefined> {
+  if (upload && values !== undefined)
+    throw HttpProblem.field('values', 'conflicting_fields', 'must not come with import_file');
+  if (upload) return { ...(await readValues(upload, column_name)), field: 'import_file' };
+  return values && { texts: values, field: 'values' };
+}
+
+/**
+ * Values as a list of a kind has them, each once, without blank ones. Throws 422 for what it cannot
+ * have.
+ */
+export const valuesIn = (sent: Sent, kind: Kind): string[] =>
+  kind === 'zip_codes' ? zipsIn(sent) : textsIn(sent);
+
+function textsIn({ texts, field }: Sent): string[] {
+  const values = [...new Set(texts.map(folded))].filter(Boolean);
+  const long = values.find((value) => value.length > MAX_LENGTH);
+  if (long !== undefined)
+    throw HttpProblem.field(
+      field,
+      'invalid_value',
+      `must have values of at most ${MAX_LENGTH} characters; ${long.slice(0, 40)}… is longer`,
+    );
+  return values;
+}
+
+function zipsIn({ texts, lines, field }: Sent): string[] {
+  const zips = new Set<string>();
+  const others: number[] = [];
+  texts.forEach((text, n) => {
+    const zip = zipOf(text);
+    if (zip) zips.add(zip);
+    else if (text.trim()) others.push(n);
+  });
+  if (others.length === 0) return [...zips];
+  const shown = others.slice(0, MAX_SHOWN).map((n) => {
+    const text = texts[n]!.trim().slice(0, 40);
+    return lines ? `${text} in line ${lines[n]}` : text;
+  });
+  const more = others.length > MAX_SHOWN ? ` and ${others.length - MAX_SHOWN} more` : '';
+  throw HttpProblem.field(
+    field,
+    'invalid_value',
+    `must have ZIP codes only, such as 90210 or 90210-1234; these are none: ${shown.join(', ')}${more}`,
+  );
+}

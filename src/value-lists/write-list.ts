@@ -1,0 +1,95 @@
+import type { Schemas } from '../contract';
+import type { Db } from '../db/tenant';
+import { changedAt, createdAt, deletedAt } from '../db/timestamps';
+import { HttpProblem } from '../errors';
+import { violatedColumn } from '../http/violated-key';
+import { folded } from '../tokens/filter-values';
+import { addValues, replaceValues } from './change-values';
+import { USERS_OF_LIST } from './queries/value-lists';
+import { valuesIn, type Kind, type Sent } from './sent-values';
+
+// Filters name a list by its name, and buyers by its id: it is neither renamed nor deleted while
+// one does. Locks: the list, then its values; who writes a filter or a buyer locks the list against
+// both.
+
+export type Fields = Schemas['ValueListFields'] & { column_name?: string | null };
+
+export interface Change {
+  fields: Fields;
+  sent: Sent | undefined;
+  now: Date;
+}
+
+export const keyOf = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id, id } });
+
+const ownColumns = ({ name, description, external_record_id }: Fields) => ({
+  ...(name !== undefined && { name, key: folded(name) }),
+  ...(description !== undefined && { description }),
+  ...(external_record_id !== undefined && { external_record_id }),
+});
+
+export async function createList(
+  tx: Db,
+  kind: Kind,
+  { fields, sent, now }: Change,
+): Promise<bigint> {
+  const own = ownColumns(fields);
+  const { id } = await named(() =>
+    tx.prisma.valueList.create({
+      data: {
+        ...own,
+        name: own.name!,
+        key: own.key!,
+        kind,
+        company_id: tx.company_id,
+        ...createdAt(now),
+      },
+      select: { id: true },
+    }),
+  );
+  if (sent) await addValues(tx, id, valuesIn(sent, kind), sent.field);
+  return id;
+}
+
+/** Changes a locked list. */
+export async function updateList(tx: Db, id: bigint, { fields, sent, now }: Change): Promise<void> {
+  const own = ownColumns(fields);
+  const { key, kind } = await tx.prisma.valueList.findUniqueOrThrow({
+    where: keyOf(tx, id),
+    select: { key: true, kind: true },
+  });
+  if (own.key !== undefined && key !== own.key) await requireUnused(tx, id, 'renamed');
+  const data = { ...own, ...changedAt(now) };
+  await named(() => tx.prisma.valueList.update({ where: keyOf(tx, id), data }));
+  if (sent) await replaceValues(tx, id, valuesIn(sent, kind as Kind), sent.field);
+}
+
+/** Deletes a locked list. */
+export async function deleteList(tx: Db, id: bigint, now: Date): Promise<void> {
+  await requireUnused(tx, id, 'deleted');
+  await tx.prisma.valueList.update({ where: keyOf(tx, id), data: deletedAt(now) });
+}
+
+/** Says of the name what the database says of its key. */
+async function named<Result>(write: () => Promise<Result>): Promise<Result> {
+  try {
+    return await write();
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code !== 'P2002' || violatedColumn(error) !== 'key') throw error;
+    throw HttpProblem.field('name', 'taken', 'is taken by another value list; it must be unique');
+  }
+}
+
+/** Throws 422 with the records that name a locked list. */
+async function requireUnused(tx: Db, id: bigint, verb: 'renamed' | 'deleted'): Promise<void> {
+  const found = await tx.sql(USERS_OF_LIST, { list: id });
+  if (found.length === 0) return;
+  // A limited caller learns that there are some, not which.
+  const names = found
+    .slice(0, 20)
+    .map(({ type, id: user, name }) => `${type} ${user}${name ? ` (${name})` : ''}`)
+    .join(', ');
+  const by = tx.accessScope ? 'other records' : names;
+  throw HttpProblem.field('name', 'in_use', `cannot be ${verb}: it is used by ${by}`);
+}

@@ -1,0 +1,57 @@
+import { startBidders } from './bidders';
+import { CALLER, sellers, type Shop } from './sellers';
+
+type Fields = Record<string, unknown>;
+
+/** A company whose buyers bid: registers the hooks of a test file. */
+export function bidding() {
+  const here = sellers({ WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' });
+  const { ok, buyer } = here;
+  let bidders: Awaited<ReturnType<typeof startBidders>>;
+  beforeAll(async () => {
+    bidders = await startBidders();
+  });
+  afterAll(() => bidders.close());
+  beforeEach(() => bidders.answer({}));
+
+  const bidder = (name: string, fields: Fields = {}) =>
+    buyer({
+      name,
+      buyer_type: 'rtb',
+      route_by_type: 'revenue',
+      ping_timeout_seconds: 5,
+      bid_request: { url: bidders.urlOf(name) },
+      ...fields,
+    });
+  const get = async (path: string) => {
+    const res = await here.world.company.api('get', path);
+    if (res.status !== 200) throw new Error(res.text);
+    return res.body;
+  };
+  let callers = 0;
+  return {
+    ...here,
+    get world() {
+      return here.world;
+    },
+    get bidders() {
+      return bidders;
+    },
+    bidder,
+    get,
+    /** The last decision about a call. */
+    decided: async (id: number) => (await get(`calls/${id}/decision`)).decisions.at(-1),
+    explain: async ({ offer }: Shop, caller_number = CALLER) =>
+      (await ok('routing/explain', { offer_id: offer, caller_number })).decision,
+    event: async (id: number, fields: Fields) =>
+      (await ok(`call_sessions/${id}/events`, fields)).call_session,
+    someone: () => `+1310556${1000 + ++callers}`,
+  };
+}
+
+/** Why each buyer does not get the call, by its name. */
+export const reasonsOf = (decision: { candidates: Fields[] }) =>
+  Object.fromEntries(decision.candidates.map(({ name, reason }) => [name as string, reason]));
+
+export const dialed = ({ instruction }: { instruction: { dial: Fields[] } }) =>
+  instruction.dial.map(({ name }) => name);

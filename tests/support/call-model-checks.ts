@@ -1,0 +1,93 @@
+import { CAPS, INTERVALS, METRICS } from '../../src/buyers/caps';
+import { held, used, type ModelOwner } from './call-model';
+import { okOf, type State } from './call-model-company';
+import type { World } from './world';
+
+// What a company shows of its caps and balances, compared with the model.
+
+type Fields = Record<string, unknown>;
+
+export const owners = ({ buyers, groups, source }: State): ModelOwner[] => [
+  ...buyers,
+  ...groups,
+  source,
+];
+
+const COLUMNS = [
+  'id',
+  'balance',
+  ...METRICS.flatMap((metric) => INTERVALS.map((interval) => `${metric}_${interval}_used`)),
+].join(',');
+const HELD = `
+  SELECT
+    coalesce(
+      'buyer ' || l.buyer_id, 'group ' || l.buyer_group_id, 'source ' || l.traffic_source_id
+    ) AS name,
+    l.concurrency_cap_used AS used, l.pending_connections AS connections,
+    l.pending_conversions AS conversions, l.pending_revenue::float8 AS revenue,
+    count(s.call_id)::int AS slots,
+    coalesce(sum(s.connections), 0)::int AS of_connections,
+    coalesce(sum(s.conversions), 0)::int AS of_conversions,
+    coalesce(sum(s.revenue), 0)::float8 AS of_revenue,
+    count(c.ended_at)::int AS dead
+  FROM call_limits l
+  LEFT JOIN call_slots s ON s.company_id = l.company_id AND s.call_limit_id = l.id
+  LEFT JOIN calls c ON c.company_id = s.company_id AND c.id = s.call_id
+  WHERE l.company_id = $1
+  GROUP BY l.company_id, l.id`;
+
+/** Counters, slots and what is pending agree with each other and with the model. */
+export async function checkCaps(world: World, state: State, now: Date): Promise<void> {
+  const ok = okOf(world);
+  const rows = await world.sql<Fields & { name: string }>(HELD, [world.company.id]);
+  const shown = async (path: string, root: string) =>
+    (await ok('get', `${path}?per_page=100&columns=${COLUMNS}`))[root] as (Fields & {
+      id: number;
+    })[];
+  const seen = new Map([
+    ...(await shown('buyers', 'buyers')).map((row) => [`buyer ${row.id}`, row] as const),
+    ...(state.groups.length > 0 ? await shown('buyer_groups', 'buyer_groups') : []).map(
+      (row) => [`group ${row.id}`, row] as const,
+    ),
+    ...(await shown('traffic_sources', 'traffic_sources')).map(
+      (row) => [`source ${row.id}`, row] as const,
+    ),
+  ]);
+  const ledger = await world.sql<{ buyer_id: number; sum: number }>(
+    `SELECT l.buyer_id::float8, coalesce(sum(e.amount), 0)::float8 AS sum
+    FROM call_limits l
+    LEFT JOIN account_entries e ON e.company_id = l.company_id AND e.buyer_id = l.buyer_id
+    WHERE l.company_id = $1 AND l.balance IS NOT NULL
+    GROUP BY l.buyer_id`,
+    [world.company.id],
+  );
+  for (const { id, balance } of state.buyers)
+    expect([
+      id,
+      seen.get(`buyer ${id}`)!.balance,
+      ledger.find(({ buyer_id }) => buyer_id === id)?.sum ?? null,
+    ]).toEqual([id, balance, balance]);
+  for (const one of owners(state)) {
+    const { slots, connections, conversions, revenue } = held(one, state.calls);
+    const sums = {
+      used: slots,
+      slots,
+      connections,
+      of_connections: connections,
+      conversions,
+      of_conversions: conversions,
+      revenue,
+      of_revenue: revenue,
+    };
+    expect(rows.find(({ name }) => name === one.name)).toMatchObject({
+      name: one.name,
+      ...sums,
+      dead: 0,
+    });
+    const counters = CAPS.map((cap) => [cap.used, used(one, cap, now)]);
+    expect({ name: one.name, ...seen.get(one.name) }).toMatchObject({
+      name: one.name,
+      ...Object.fromEntries(counters),
+    });
+  }
+}
