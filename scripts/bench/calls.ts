@@ -10,7 +10,10 @@ const MILLION = 1_000_000;
 const CALLS = Number(option('calls', String(5 * MILLION)));
 const DAYS = 100;
 
-/** $1 company, $2 first buyer, $3 and $4 first and last number of the calls, $5 calls in all. */
+/**
+ * $1 company, $2 first buyer, $3 and $4 first and last number of the calls, $5 calls in all, $6 the
+ * days that they are spread over.
+ */
 const INSERT_CALLS = `
   WITH o AS (SELECT min(id) AS id FROM offers WHERE company_id = $1),
     s AS (SELECT min(id) AS id FROM traffic_sources WHERE company_id = $1)
@@ -18,7 +21,7 @@ const INSERT_CALLS = `
     carrier_call_id, from_number, caller_number, to_number, connect_to, offer_id,
     traffic_source_id, buyer_id, token_values, answered_at, connected_at, ended_at, total_duration,
     answered_duration, buyer_converted, traffic_source_converted, buyer_revenue, revenue, payout,
-    recording_url, hangup_cause)
+    recording_url, hangup_cause, sub_id, caller_state)
   SELECT $1, uuidv7(), t.at, t.at, CASE WHEN n % 10 = 0 THEN 'outbound' ELSE 'inbound' END,
     CASE WHEN n > $5 - 200 THEN 'in_progress' WHEN r < 0.85 THEN 'completed' ELSE 'no_answer' END,
     'twilio', 'CA' || n,
@@ -30,9 +33,10 @@ const INSERT_CALLS = `
     CASE WHEN n > $5 - 200 THEN NULL ELSE t.at + interval '3 minutes' END, 180, 120,
     r < 0.2, r < 0.15, CASE WHEN r < 0.2 THEN 25 ELSE 0 END, CASE WHEN r < 0.2 THEN 25 ELSE 0 END,
     CASE WHEN r < 0.15 THEN 12 ELSE 0 END,
-    CASE WHEN n % 10 < 3 THEN 'https://example.com/' || n END, 'caller'
+    CASE WHEN n % 10 < 3 THEN 'https://example.com/' || n END, 'caller',
+    'sub-' || n % 300, 'S' || n % 50
   FROM (SELECT n, random() AS r FROM generate_series($3::bigint, $4::bigint) n) x, o, s,
-    LATERAL (SELECT now() - (($5 - n) * interval '${DAYS} days' / $5) AS at) t`;
+    LATERAL (SELECT now() - (($5 - n) * interval '1 day' * $6::float8 / $5) AS at) t`;
 
 const COUNT_CALLS = `
   INSERT INTO record_counts (company_id, resource, slot, n)
@@ -63,10 +67,10 @@ async function fillOffersAndSources(run: Run, company_id: string): Promise<void>
 }
 
 /**
- * Inserts the calls of a hundred days: 40 offers, 50 sources, 1,000 buyers. The indexes are created
- * after the rows because that is faster, and the calls counted once at the end.
+ * Inserts the calls: of 40 offers, 50 sources, 1,000 buyers. The indexes are created after the rows
+ * because that is faster, and the calls counted once at the end.
  */
-async function fill(world: BenchWorld): Promise<void> {
+async function fill(world: BenchWorld, days: number): Promise<void> {
   const { url, company_id, first_id } = world;
   const run: Run = (text, values = []) => query(url, text, values);
   await fillOffersAndSources(run, company_id);
@@ -74,7 +78,7 @@ async function fill(world: BenchWorld): Promise<void> {
   const step = Math.min(CALLS, MILLION);
   for (let first = 0; first < CALLS; first += step) {
     process.stderr.write(`making calls: ${first} of ${CALLS} ...\n`);
-    await run(INSERT_CALLS, [company_id, first_id, first, first + step - 1, CALLS]);
+    await run(INSERT_CALLS, [company_id, first_id, first, first + step - 1, CALLS, days]);
   }
   process.stderr.write('making their indexes ...\n');
   await createIndexes(world, indexes);
@@ -83,16 +87,20 @@ async function fill(world: BenchWorld): Promise<void> {
   await run('CREATE TABLE bench_calls AS SELECT 1');
 }
 
-export async function prepareCalls(server: EmbeddedDatabase): Promise<BenchWorld> {
+/** A database with five million calls of so many days, or an earlier one. */
+export async function prepareCalls(
+  server: EmbeddedDatabase,
+  { name = 'bench_calls', days = DAYS } = {},
+): Promise<BenchWorld> {
   const base = await prepareWorld(server, 10_000);
-  const world = { ...base, url: base.url.replace(/bench_10000$/, 'bench_calls') };
-  const found = await query(server.url, `SELECT FROM pg_database WHERE datname = 'bench_calls'`);
+  const world = { ...base, url: base.url.replace(/bench_10000$/, name) };
+  const found = await query(server.url, 'SELECT FROM pg_database WHERE datname = $1', [name]);
   if (
     found.length > 0 &&
     (await query(world.url, `SELECT to_regclass('bench_calls') AS present`))[0]!.present
   )
     return world;
-  await fill(await copyWorld(server, base, 'bench_calls'));
+  await fill(await copyWorld(server, base, name), days);
   return world;
 }
 

@@ -7,8 +7,15 @@ import { query, type BenchWorld } from './world';
 export const LISTED = Number(option('listed', '1000000'));
 export const LISTS = 20;
 
-/** Creates an offer with `buyers` of the company's buyers in groups of ten and returns its id. */
-export async function fillOffer({ url, company_id }: BenchWorld, buyers: number): Promise<string> {
+/**
+ * Creates an offer with `buyers` of the company's buyers, after the first `others`, in groups of ten
+ * and returns its id.
+ */
+export async function fillOffer(
+  { url, company_id }: BenchWorld,
+  buyers: number,
+  others = 0,
+): Promise<string> {
   const made = (await query(
     url,
     `INSERT INTO offers (company_id, uuid, name, time_zone, lead_token)
@@ -31,12 +38,12 @@ export async function fillOffer({ url, company_id }: BenchWorld, buyers: number)
         $2, id FROM g),
       n AS (SELECT id, row_number() OVER (ORDER BY id) - 1 AS n, count(*) OVER () AS groups FROM g),
       b AS (SELECT id, row_number() OVER (ORDER BY id) - 1 AS n FROM (SELECT id FROM buyers WHERE
-        company_id = $1 ORDER BY id LIMIT $3::int) x)
+        company_id = $1 ORDER BY id LIMIT $3::int OFFSET $4::int) x)
     INSERT INTO buyer_group_members (company_id, buyer_group_id, buyer_id)
     SELECT $1, n.id, b.id
     FROM b
     JOIN n ON n.n = b.n % n.groups`,
-    [company_id, offer_id, buyers],
+    [company_id, offer_id, buyers, others],
   );
   return offer_id;
 }

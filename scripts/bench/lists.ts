@@ -6,7 +6,6 @@ import { query, quiet, type BenchWorld } from './world';
 // What the benches of lists of millions of records have in common.
 
 const SECONDS = Number(option('seconds', '5'));
-const CONNECTIONS = 2;
 
 /** What drops the indexes of a table that belong to no constraint; returns their definitions. */
 export async function dropIndexes(world: BenchWorld, table: string): Promise<string[]> {
@@ -41,6 +40,8 @@ interface Lists {
   resource: string;
   /** Query strings. */
   searches: string[];
+  /** Requests at a time. */
+  connections?: number;
 }
 
 /** Measures a page of 25 with its exact count, for each query string. */
@@ -54,20 +55,24 @@ export async function measureLists(world: BenchWorld, lists: Lists): Promise<Row
     await end([service]);
   }
   writeFileSync(
-    `.bench/${lists.resource}-lists.json`,
+    `.bench/${lists.resource.replaceAll('/', '-')}-lists.json`,
     JSON.stringify({ seconds: SECONDS, report }, null, 2),
   );
   return report;
 }
 
-async function measure(world: BenchWorld, { port, resource }: Lists, search: string): Promise<Row> {
+async function measure(
+  world: BenchWorld,
+  { port, resource, connections = 2 }: Lists,
+  search: string,
+): Promise<Row> {
   await quiet(world);
   const url = `http://127.0.0.1:${port}/api/v1/${resource}?${search}`;
   const headers = { Authorization: `Basic ${Buffer.from(world.auth).toString('base64')}` };
   const started = performance.now();
   await (await fetch(url, { headers })).text();
   const first_ms = Math.round(performance.now() - started);
-  const load = { url, headers, connections: CONNECTIONS };
+  const load = { url, headers, connections };
   await autocannon({ ...load, duration: 1 });
   const { latency, errors, non2xx } = await autocannon({ ...load, duration: SECONDS });
   say(
