@@ -18,6 +18,7 @@ export const BENCHES: Record<string, () => Promise<Bench>> = {
   zips: async () => (await import('./zips.js')).benchZips,
   bids: async () => (await import('./bids.js')).benchBids,
   events: async () => (await import('./events.js')).benchEvents,
+  failover: async () => (await import('./failover.js')).benchFailover,
   teams: async () => (await import('./teams.js')).benchTeams,
   deliveries: async () => (await import('./deliveries.js')).benchDeliveries,
   fleet: async () => (await import('./fleet.js')).benchFleet,

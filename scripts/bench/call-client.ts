@@ -4,7 +4,7 @@ import type { BenchWorld } from './world';
 
 /** What happens to a call. */
 export type CallEvent =
-  | { event: 'ringing' | 'answered' | 'busy' }
+  | { event: 'ringing' | 'answered' | 'busy' | 'no_answer' }
   | { event: 'key_press'; key: string }
   | { event: 'completed'; duration?: number };
 
