@@ -69,24 +69,77 @@ interface DatabaseError {
   meta?: { driverAdapterError?: unknown };
 }
 
-/** Whether an error says that the database cannot serve now, but may a moment later. */
-export function isUnavailable(error: unknown, depth = 0): boolean {
+/** Whether an error, or one that it wraps, is one of these. */
+function isOneOf(
+  error: unknown,
+  { codes, kinds, messages }: { codes: ReadonlySet<string>; kinds: Set<string>; messages: RegExp },
+  depth = 0,
+): boolean {
   if (typeof error !== 'object' || error === null || depth > MAX_DEPTH) return false;
   const { code, originalCode, kind, message, cause, meta } = error as DatabaseError;
-  if (code && CODES.has(code)) return true;
-  if (originalCode && CODES.has(originalCode)) return true;
-  if (kind && KINDS.has(kind)) return true;
-  if (typeof message === 'string' && MESSAGES.test(message)) return true;
-  return isUnavailable(cause, depth + 1) || isUnavailable(meta?.driverAdapterError, depth + 1);
+  if (code && codes.has(code)) return true;
+  if (originalCode && codes.has(originalCode)) return true;
+  if (kind && kinds.has(kind)) return true;
+  if (typeof message === 'string' && messages.test(message)) return true;
+  const inner = { codes, kinds, messages };
+  return isOneOf(cause, inner, depth + 1) || isOneOf(meta?.driverAdapterError, inner, depth + 1);
 }
 
-export const unavailable = (): HttpProblem =>
-  new HttpProblem(
-    'unavailable',
-    'The database cannot be reached. Try again;' +
-      ' a POST repeated with its Idempotency-Key has only one effect.',
-    { headers: { 'Retry-After': '2' } },
-  );
+/** Whether an error says that the database cannot serve now, but may a moment later. */
+export const isUnavailable = (error: unknown): boolean =>
+  isOneOf(error, { codes: CODES, kinds: KINDS, messages: MESSAGES });
+
+const NEVER = /(?!)/;
+const REPEAT = ' Try again; a POST repeated with its Idempotency-Key has only one effect.';
+
+/** What is busy, or away, by the errors that say so. Without any of them, the database is away. */
+const BUSY = [
+  {
+    code: 'contended',
+    detail: 'Other requests are changing the same records, and this one has waited too long.',
+    codes: new Set(['40001', '40P01', '55P03', 'P2034']),
+    kinds: new Set(['TransactionWriteConflict']),
+    messages: NEVER,
+  },
+  {
+    code: 'unavailable',
+    detail: 'The database has taken too long for a statement of this request.',
+    codes: new Set(['57014', 'P1008']),
+    kinds: new Set(['SocketTimeout']),
+    messages: /Query read timeout|query_wait_timeout/,
+  },
+  {
+    code: 'unavailable',
+    detail: 'No connection to the database was free in time: all are in use, or it does not answer.',
+    codes: new Set(['53300', 'P2024', 'P2028', 'P2037']),
+    kinds: new Set(['TooManyConnections']),
+    messages:
+      /exceeded when trying to connect|Unable to start a transaction|no more connections allowed|client connections exceeded|bouncer resources exhaustion/,
+  },
+  {
+    code: 'unavailable',
+    detail: 'The database can only be read at the moment: nothing was changed.',
+    codes: new Set(['25006']),
+    kinds: new Set<string>(),
+    messages: NEVER,
+  },
+  {
+    code: 'unavailable',
+    detail: 'The database has no memory, or no room for locks, for this request.',
+    codes: new Set(['53000', '53200', '53400']),
+    kinds: new Set<string>(),
+    messages: NEVER,
+  },
+] as const;
+
+/** Says what is busy; without an error, that the database cannot be reached. */
+export function unavailable(error?: unknown): HttpProblem {
+  const { code, detail } = BUSY.find((busy) => isOneOf(error, busy)) ?? {
+    code: 'unavailable' as const,
+    detail: 'The database cannot be reached.',
+  };
+  return new HttpProblem(code, detail + REPEAT, { headers: { 'Retry-After': '2' } });
+}
 
 /** PostgreSQL's, Node.js's for a disk, and for a user's share of one. */
 const FULL = new Set(['53100', 'ENOSPC', 'EDQUOT']);

@@ -88,7 +88,7 @@ function requestProblem(
 
 function databaseProblem(error: unknown): HttpProblem | undefined {
   if (isDiskFull(error)) return diskFull();
-  if (isUnavailable(error)) return unavailable();
+  if (isUnavailable(error)) return unavailable(error);
   return sqlStateOf(error)?.startsWith('22')
     ? new HttpProblem('invalid_value', 'The request has a value that the database cannot store.')
     : undefined;
