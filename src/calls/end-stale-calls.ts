@@ -1,5 +1,4 @@
 import type { Db } from '../db/tenant';
-import { retryOnDeadlock } from '../db/transaction';
 import type { Deps } from '../deps';
 import { isOpen, type AttemptStatus } from '../routing/engine/progress';
 import { readCallState, type CallState } from './call-state';
@@ -42,7 +41,7 @@ async function endStaleCall(db: Db, call_id: string, now: Date): Promise<boolean
   // An event that has arrived since the call was read has changed it: then nothing is written.
   const { call, version } = state;
   const lost = { call_id: call.id, version, now, progress: lostCall(state, now) };
-  return (await retryOnDeadlock(() => recordChange(db, lost))) === 'written';
+  return (await recordChange(db, lost)) === 'written';
 }
 
 function lostCall({ call, attempts }: CallState, now: Date): Progress {

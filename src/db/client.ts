@@ -8,6 +8,7 @@ import { openPrisma, TransactionPool } from './prisma-client';
 import { longSession, pooledSession, pooledSettings, type Pooled } from './session-settings';
 import { sqlOn, type Sql } from './sql';
 import type { BoundStatement } from './statement';
+import { retryStatements } from './transaction';
 
 export interface DatabaseOptions {
   /** Names it for what the process caches, where its URL is not enough. */
@@ -103,6 +104,7 @@ export function openDatabase(
     // An idle connection that breaks must not end the process; the next use opens a new one.
     each.on('error', onIdleError);
     endSpentConnections(each);
+    retryStatements(each);
     if (in_background || each === pools.bulk) lowerPriority(each);
   }
   const prisma = openPrisma(pools.pool, timeout_ms, schemas?.[0]);

@@ -199,7 +199,7 @@ function tenantDb({ database, directory }: Place, company_id: bigint, lanes: Lan
         inTransaction(database[lanes.statements], (client) =>
           withBeforeCommit((before) => work(statementsIn(tenant, client, before))),
         );
-      return lanes.transaction(lanes.statements, () => retryOnDeadlock(run));
+      return lanes.transaction(lanes.statements, run);
     },
   };
 }

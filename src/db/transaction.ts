@@ -1,13 +1,16 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 
 /**
- * Runs the work in one transaction on a connection of the pool. A connection that breaks meanwhile
- * is not used again.
+ * Runs the work in one transaction on a connection of the pool; again as a whole after a deadlock. A
+ * connection that breaks meanwhile is not used again.
  */
-export async function inTransaction<T>(
+export const inTransaction = <T>(
   pool: Pool,
   work: (client: PoolClient) => Promise<T>,
-): Promise<T> {
+): Promise<T> => retryOnDeadlock(() => runTransaction(pool, work));
+
+async function runTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   // The pool listens only to idle connections.
@@ -27,15 +30,37 @@ export async function inTransaction<T>(
   }
 }
 
+/** Of a transaction that meets deadlocks. All but one of those in a circle have gone on by then. */
+const MAX_RETRIES = 5;
+const LONGEST_PAUSE_MS = 20;
+
 /**
- * Runs a transaction again, once, when PostgreSQL ended it because of a deadlock or a write
- * conflict: it has changed nothing.
+ * Runs a transaction again when PostgreSQL ended it because of a deadlock or a write conflict: it
+ * has changed nothing.
  */
-export const retryOnDeadlock = <T>(run: () => Promise<T>): Promise<T> =>
-  run().catch((error: unknown) => {
-    if (isDeadlock(error)) return run();
-    throw error;
-  });
+export async function retryOnDeadlock<T>(run: () => Promise<T>): Promise<T> {
+  for (let retries = 0; ; retries++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (retries === MAX_RETRIES || !isDeadlock(error)) throw error;
+    }
+    // Of those that met, not all come back at the same moment.
+    await setTimeout(Math.random() * LONGEST_PAUSE_MS);
+  }
+}
+
+/**
+ * Makes a pool run a statement again that PostgreSQL ended because of a deadlock: outside of
+ * transactions, each is one by itself.
+ */
+export function retryStatements(pool: Pool): void {
+  const query = pool.query.bind(pool) as (...args: unknown[]) => unknown;
+  pool.query = ((...args: unknown[]) =>
+    typeof args.at(-1) === 'function'
+      ? query(...args)
+      : retryOnDeadlock(async () => query(...args))) as Pool['query'];
+}
 
 /** deadlock_detected and serialization_failure. */
 const CODES = new Set(['40P01', '40001']);

@@ -2,7 +2,6 @@ import type { OperationId } from '../contract';
 import type { Projection } from '../db/projection';
 import { selectedFields, selectionKey } from '../db/projection-sql';
 import { identify, type Reference } from '../db/references';
-import { retryOnDeadlock } from '../db/transaction';
 import { uuidv7 } from '../db/uuid';
 import { writeTemplate, type RecordWrite, type WriteShape } from '../db/write';
 import { touchedFields } from '../db/write-log';
@@ -159,7 +158,7 @@ const VIOLATED = new Set(['23505', '23503']);
 /** Runs the statement, and leaves what a key refuses to the transaction, which says which field. */
 async function run(query: () => Promise<{ record: string }[]>): Promise<string | undefined> {
   try {
-    const [written] = await retryOnDeadlock(query);
+    const [written] = await query();
     return written?.record;
   } catch (error) {
     if (VIOLATED.has(sqlStateOf(error) ?? '')) return undefined;

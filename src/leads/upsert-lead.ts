@@ -1,7 +1,6 @@
 import { batchers } from '../db/batcher';
 import { template, type Template } from '../db/statement';
 import type { Db } from '../db/tenant';
-import { retryOnDeadlock } from '../db/transaction';
 import { leadProjection } from './columns';
 import { ADD_CALLBACK, END_CALLBACKS } from './queries/callbacks';
 import { LOCK_LIVE_LEAD } from './queries/matching-leads';
@@ -83,15 +82,14 @@ export async function upsertLead(
   const { batched } = db;
   // A transaction is done again as a whole.
   if (!batched) return once(submission);
-  const alone = (one: Submission) => retryOnDeadlock(() => once(one));
-  if (!isBatched(submission)) return alone(submission);
+  if (!isBatched(submission)) return once(submission);
   const { offer_id, schedule_id, restart } = submission;
   const { grid, external, by_token } = form;
   const batch = [offer_id, schedule_id, restart, grid, external, by_token].join('|');
   return inBatches(db, batch, () => ({
     run: (all) => write(db, batched.query, all, form),
     keyOf: ({ caller_number }) => caller_number,
-    apart: { alone, isOfOne: isErrorOfOne },
+    apart: { alone: once, isOfOne: isErrorOfOne },
   }))(submission);
 }
 
