@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { migrate, PRISMA_FOLDER, schemaScript } from '../src/db/migrate';
+import { migrate, PRISMA_FOLDER, schemaScript, functionsSource } from '../src/db/migrate';
 import { samplesSource } from './samples';
 import { compareCatalogs, readCatalog } from './catalog';
 import { describeStatements } from './sql-types';
@@ -41,7 +41,7 @@ async function declare(url: string): Promise<void> {
   await run(url, await schemaScript(url));
   await run(url, declared('supplement.sql'));
   // Twice, because an installation runs it again after every change.
-  for (let time = 1; time <= 2; time++) await run(url, declared('functions.sql'));
+  for (let time = 1; time <= 2; time++) await run(url, functionsSource());
 }
 
 function migrations(): Promise<string[]> {

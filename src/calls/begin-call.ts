@@ -20,7 +20,7 @@ import {
 } from './new-call';
 import { findCall, lockCallSid, type CallRow } from './read-call';
 import { findOffer } from './read-incoming-call';
-import { routeCall, type Routed } from './route-call';
+import { routeNewCall, type Routed } from './route-call';
 import { readSession, type CallSession } from './session';
 
 export interface Begun {
@@ -133,7 +133,7 @@ async function beginAlone(
         if (other) return { known: other };
       }
       const routing = { ...found, asked, vetoes: incoming.vetoes, events: startedOf(call) };
-      const routed = await routeCall(tx, { ...call, round: 0 }, routing);
+      const routed = await routeNewCall(tx, { ...call, round: 0 }, routing);
       return isCheckRequired(routed) ? routed : { routed };
     },
   );

@@ -1,14 +1,11 @@
 import type { Held } from '../buyers/caps';
 import type { Statements } from '../db/tenant';
 import { bidsRequired, withAnswers } from '../routing/bidding';
-import { decide, type FirstChoice, type Judged } from '../routing/engine/decide';
-import type { RouteFacts } from '../routing/engine/route';
-import type { SourceCaps } from '../routing/engine/source';
+import { decide } from '../routing/engine/decide';
 import { loadRoutings, type RoutingContext } from '../routing/load-routing';
 import { measureDecision } from '../routing/measure-decision';
 import { preDialCheckOf, type PreDialCheckRequired } from '../routing/pre-dial-webhooks';
-import { pendingOf } from '../routing/reserve-buyers';
-import { takenOfSource } from '../routing/reserve-source';
+import { buildCapUsages, toSlots, type CapUsage } from '../routing/cap-usage';
 import { splitBatches } from '../telemetry/metrics';
 import { outcomeOf } from './outcome';
 import {
@@ -62,25 +59,13 @@ export async function beginTogether(
   return results;
 }
 
-/** What one call takes of a row of caps. */
-interface Use extends Held {
-  limit_id: number;
-  buyer_id: number | null;
-  buyer_group_id: number | null;
-  traffic_source_id: number | null;
-  /** Slots of concurrency: none of its source for a call that no buyer gets. */
-  slots: 0 | 1;
-  /** The least seconds since the last call. */
-  spacing: number;
-}
-
 /** By the rows of caps: what the calls so far take of each. */
-type Moves = Map<number, Use>;
+type Moves = Map<number, CapUsage>;
 
 interface DecidedCall extends BeginningCall {
   place: number;
   found: RoutingContext;
-  uses: readonly Use[];
+  uses: readonly CapUsage[];
 }
 
 /** The next call of a batch; what those before it take is added to. */
@@ -102,67 +87,19 @@ async function decideOne(
   const check = vetoes && preDialCheckOf(members, found.webhooks, { call, tokens, vetoes });
   if (check) return check;
   if (members.some(({ buyer }) => buyer.pays_at_dial)) return 'apart';
-  const uses = usesOf(judged, found, asked);
+  const uses = buildCapUsages(judged.first, found.caps, asked);
   if (!uses.every((use) => goesWith(moves.get(use.limit_id), use))) return 'apart';
   for (const use of uses) moves.set(use.limit_id, use);
   const routing = { ...found, asked, events: startedOf(call) };
-  const slots = uses
-    .filter((use) => use.slots > 0)
-    .map(({ limit_id, connections, conversions, revenue }) => ({
-      ...{ connections, conversions, revenue },
-      call_limit_id: String(limit_id),
-    }));
-  const chosen = { judged, members, slots, caps: [] };
+  const chosen = { judged, members, slots: toSlots(uses), caps: [] };
   return { call, found, uses, round: outcomeOf({ ...call, round: 0 }, routing, chosen) };
 }
-
-/** The rows of caps that a call takes: of the group, of the buyers by id, of its source. */
-const usesOf = (
-  { first }: Pick<Judged, 'first'>,
-  found: RoutingContext,
-  asked: RouteFacts,
-): Use[] => [
-  ...(first ? usesOfChoice(first, found, asked) : []),
-  ...(asked.source_caps && !asked.refused ? [useOfSource(asked.source_caps, first)] : []),
-];
-
-function useOfSource(
-  { limit_id, traffic_source_id, revenue }: SourceCaps,
-  first: FirstChoice | undefined,
-): Use {
-  const of_source = { buyer_id: null, buyer_group_id: null, traffic_source_id, spacing: 0 };
-  return { ...of_source, limit_id, ...takenOfSource(first !== undefined, revenue) };
-}
-
-function usesOfChoice(
-  first: FirstChoice,
-  { caps }: RoutingContext,
-  { spacing_seconds: spacing = 0 }: RouteFacts,
-): Use[] {
-  const { members } = first;
-  const group = groupOf(first);
-  const of_buyers = members
-    .toSorted((a, b) => a.buyer.id - b.buyer.id)
-    .map((member): Use => {
-      const { id } = member.buyer;
-      const owner = { ...OF_CHOICE, buyer_id: id, buyer_group_id: null, spacing };
-      return { ...pendingOf([member]), ...owner, limit_id: caps.caps_of_buyers.get(id)! };
-    });
-  if (!group) return of_buyers;
-  const owner = { ...OF_CHOICE, buyer_id: null, buyer_group_id: group.id, spacing: 0 };
-  const limit_id = caps.caps_of_groups.get(group.id)!;
-  return [{ ...pendingOf(members), ...owner, limit_id }, ...of_buyers];
-}
-
-const OF_CHOICE = { traffic_source_id: null, slots: 1 } as const;
-
-const groupOf = ({ group, members }: FirstChoice) => group ?? members[0]!.group;
 
 /**
  * Whether a row of caps has room for both if it has room for their sum, as it would one after the
  * other: for calls that may bring the same, where no time is needed between two.
  */
-const goesWith = (before: Use | undefined, use: Use): boolean =>
+const goesWith = (before: CapUsage | undefined, use: CapUsage): boolean =>
   !before ||
   (use.spacing === 0 &&
     before.spacing === 0 &&
@@ -245,7 +182,7 @@ function movesOf(decided: readonly DecidedCall[]) {
 /** What several calls take of a row of caps. */
 type Sum = Held & { calls: number; slots: number };
 
-function add(sum: Sum, { slots, connections, conversions, revenue }: Use): void {
+function add(sum: Sum, { slots, connections, conversions, revenue }: CapUsage): void {
   sum.calls++;
   sum.slots += slots;
   sum.connections += connections;

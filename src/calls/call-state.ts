@@ -126,6 +126,9 @@ export function convertibleCall(
 }
 
 /** The session of a call in this state, with the keys to be played to its buyer. */
-export function sessionOfState({ call, attempts, words, key_presses }: CallState): CallSession {
-  return { ...sessionOf(call, attempts, { terms: words, fresh: false }), key_presses };
+export function sessionOfState(
+  { call, attempts, words, key_presses }: CallState,
+  { fresh } = { fresh: false },
+): CallSession {
+  return { ...sessionOf(call, attempts, { terms: words, fresh }), key_presses };
 }

@@ -6,6 +6,7 @@ import {
   FLOOR_USED_DOLLARS,
   SAVE_RECORDING,
 } from './queries/change-call';
+import { LOCK_CAPS_OF_CALL } from './queries/concurrency-slots';
 
 // The writers of what is not routing: money, tokens, recordings. The call is locked by the caller.
 
@@ -49,6 +50,14 @@ export interface CapsOfCall {
   buyer_id: number | null;
   buyer_group_id: number | null;
   traffic_source_id: number | null;
+}
+
+/** Locks the caps that several changes of a locked call may write, before any of them does. */
+export async function lockCapsOfCall(
+  db: Sql,
+  { id, buyer_id, traffic_source_id }: { id: number } & Omit<CapsOfCall, 'buyer_group_id'>,
+): Promise<void> {
+  await db.sql(LOCK_CAPS_OF_CALL, { call_id: id, buyer_id, traffic_source_id });
 }
 
 /**

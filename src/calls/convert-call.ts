@@ -1,5 +1,5 @@
 import type { Usage } from '../buyers/caps';
-import { recordUsage } from '../buyers/reserve-caps';
+import { recordUsage } from '../buyers/record-usage';
 import type { Statements } from '../db/tenant';
 import { loadConversions, type PayingConversion } from '../routing/caller-facts';
 import { payoutOf } from '../routing/engine/payout';

@@ -1,6 +1,5 @@
 import type { Reference } from '../db/records';
-import type { Db, Statements } from '../db/tenant';
-import { retryOnDeadlock } from '../db/transaction';
+import type { Db } from '../db/tenant';
 import { HttpProblem, notFound } from '../errors';
 import { attemptOf, isOpen, react } from '../routing/engine/progress';
 import {
@@ -18,10 +17,10 @@ import {
   type EventChange,
   type ReportedEvent,
 } from './event-change';
-import { readCall, type AttemptRow } from './read-call';
+import type { AttemptRow } from './read-call';
 import { recordChange } from './record-change';
 import { routeKnownCall } from './route-call';
-import { readSession, type CallSession } from './session';
+import type { CallSession } from './session';
 
 export type { ReportedEvent } from './event-change';
 
@@ -95,11 +94,7 @@ async function write(
   state: CallState,
   { decide }: EventChange,
 ): Promise<CallSession | 'stale'> {
-  const { decision, recorded } = await untilAgreed(decide, (change) => {
-    const record = () => recordChange(db, change);
-    // A deadlock undoes a whole transaction: whoever has opened one retries it.
-    return db.batched ? retryOnDeadlock(record) : record();
-  });
+  const { decision, recorded } = await untilAgreed(decide, (change) => recordChange(db, change));
   return recorded === 'stale' ? 'stale' : sessionOfState(stateAfter(state, decision.progress));
 }
 
@@ -130,24 +125,35 @@ interface Rerouting {
 }
 
 /**
- * Writes an event that leaves the call without a buyer, and looks for the next ones, in one
- * transaction.
+ * Writes an event that leaves the call without a buyer together with the next round of the call: one
+ * exchange, so that no cap is locked while another is waited for.
  */
 async function routeAgain(
   db: Db,
   state: CallState,
-  { decide }: EventChange,
+  change: EventChange,
   { now, vetoes }: Rerouting,
 ): Promise<CallSession | PreDialCheckRequired | 'stale'> {
-  const work = async (tx: Statements) => {
-    const { recorded } = await untilAgreed(decide, (change) => recordChange(tx, change));
-    if (recorded === 'stale') return 'stale';
-    const { call, attempts } = state;
-    // Those that were dialed already are not dialed again.
-    const tried = new Set(attempts.map(({ buyer_id }) => buyer_id));
-    const routed = await routeKnownCall(tx, call, { now, vetoes, tried, is_accepted: true });
-    if (isCheckRequired(routed)) return routed;
-    return readSession(tx, await readCall(tx, call.id), { fresh: true });
+  const { call, attempts, version } = state;
+  // A call without a buyer uses and pays nothing.
+  const { progress } = change.decide(NOBODY_PAID);
+  // Those that were dialed already are not dialed again.
+  const tried = new Set(attempts.map(({ buyer_id }) => buyer_id));
+  const turn = { now, vetoes, tried, is_accepted: true };
+  const ends = {
+    version,
+    ended_attempts: progress.attempts,
+    events: progress.events,
+    recording_url: progress.recording_url,
   };
-  return vetoes ? checkedTransaction(db, work) : db.statements(work);
+  let routed = await routeKnownCall(db, call, turn, ends);
+  if (routed === 'needs_transaction')
+    routed = await checkedTransaction(db, (tx) => routeKnownCall(tx, call, turn, ends));
+  if (routed === 'stale' || isCheckRequired(routed)) return routed;
+  if (routed === undefined) return write(db, state, change);
+  const next = await readCallState(db, String(call.id), { may_connect: false });
+  if (!next) throw notFound();
+  return sessionOfState(next, { fresh: true });
 }
+
+const NOBODY_PAID = { buyer_paid: false, source_paid: false };

@@ -1,11 +1,14 @@
 import type { TakenSlot } from '../buyers/caps';
 import type { Db } from '../db/tenant';
+import { toUsagesJson, type CapUsage } from '../routing/cap-usage';
 import type { Basis } from '../routing/engine/basis';
 import type { CandidateBid } from '../routing/engine/candidate';
 import type { StoredDecision } from '../routing/engine/decision';
 import type { DialBuyer } from '../routing/engine/instruction';
+import type { AttemptStatus } from '../routing/engine/progress';
+import type { BuyerChoice, NoRoom } from '../routing/reserve-buyers';
 import { BEGIN_CALLS } from './queries/begin-calls';
-import { INSERT_EVENT, RECORD_ROUND } from './queries/record-call';
+import { INSERT_EVENT, START_ROUND } from './queries/record-call';
 
 // The writers of inbound calls and of their rounds, each of one statement.
 
@@ -119,20 +122,50 @@ function withoutCaps(decision: StoredDecision): string {
   return `${JSON.stringify({ ...decision, caps: undefined }).slice(0, -1)},"caps":`;
 }
 
-/** Writes a further round of a call: attempts, slots, decision, events, and the changed call. */
-export async function recordRound(
+/** A round of a known call, with what ended the round before. */
+export interface NextRound {
+  call_id: number;
+  /** Of the call as it was read; null for a call that is locked already. */
+  version: string | null;
+  /** New statuses of attempts by uuid. */
+  ended_attempts: ReadonlyMap<string, AttemptStatus>;
+  recording_url?: string | null | undefined;
+  outcome: Round;
+  usages: readonly CapUsage[];
+  source_hold: BuyerChoice['source_hold'];
+  /** The source whose caps the transaction changes after the round: they are locked with the others. */
+  source_id: number | null;
+}
+
+/**
+ * Writes the next round of a call with the caps that it gives back and takes: all of it, or nothing
+ * where caps have no room or the call is no longer as it was read.
+ */
+export async function startRound(
   db: Pick<Db, 'sql'>,
-  call_id: number,
-  outcome: Round,
-): Promise<void> {
+  { call_id, version, ended_attempts, recording_url, outcome, usages, ...source }: NextRound,
+): Promise<{ kind: 'taken' } | { kind: 'stale' } | NoRoom> {
   const { set, decision, round, now, lease_until, dials_as_one, longest } = outcome;
-  await db.sql(RECORD_ROUND, {
-    ...{ call_id, round, now, lease_until, dials_as_one, longest },
+  const next = {
+    ...{ round, lease_until, dials_as_one, longest },
     ...set,
     abandoned: set.abandoned ?? false,
-    decision: JSON.stringify(decision),
-    ...partsOf([outcome]),
+    recording_url: recording_url ?? null,
+    source_id: source.source_hold?.source_id ?? source.source_id,
+    source_dollars: source.source_hold?.dollars ?? null,
+  };
+  const { dials, events, bases } = partsOf([outcome]);
+  const [row] = await db.sql(START_ROUND, {
+    ...{ call_id, version, now, dials, events, bases },
+    ended_attempts: JSON.stringify([...ended_attempts].map(([uuid, status]) => ({ uuid, status }))),
+    round: JSON.stringify(next),
+    decision: withoutCaps(decision),
+    usages: toUsagesJson(usages),
   });
+  const { outcome: result, refused, held } = row!;
+  if (result === 'full') return { kind: 'full', limit_ids: refused! };
+  if (result === 'source_full') return { kind: 'source_full', held: held! };
+  return { kind: result === 'stale' ? 'stale' : 'taken' };
 }
 
 /** The lists of what belongs to rounds, as JSON; each row names the place of its round. */

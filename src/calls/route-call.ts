@@ -1,9 +1,7 @@
 import { maxLegsOf } from '../carriers/carrier';
-import type { Statements } from '../db/tenant';
-import { bidsRequired, withAnswers, type KnownBids } from '../routing/bidding';
-import type { CallFacts } from '../routing/caller-facts';
-import type { Basis } from '../routing/engine/basis';
-import type { Candidate } from '../routing/engine/candidate';
+import type { Db, Statements } from '../db/tenant';
+import { bidsRequired, withAnswers } from '../routing/bidding';
+import type { AttemptStatus } from '../routing/engine/progress';
 import type { Member, RouteFacts } from '../routing/engine/route';
 import { loadRouting, sourceOf, type RoutingContext } from '../routing/load-routing';
 import { measureDecision } from '../routing/measure-decision';
@@ -13,33 +11,32 @@ import {
   type PreDialCheckRequired,
   type PreDialVetoes,
 } from '../routing/pre-dial-webhooks';
-import type { PreDialWebhook } from '../routing/read-pre-dial-webhooks';
-import { recordPingOutcome, type AwaitedReservation } from '../routing/reservations';
+import { recordPingOutcome } from '../routing/reservations';
 import {
+  chooseBuyers,
   claimReservedBuyers,
-  reserveCheckedBuyers,
+  lockCaps,
+  reserveInTransaction,
+  type BuyerChoice,
   type ClaimedBuyers,
+  type Taken,
 } from '../routing/reserve-buyers';
+import { toSlots } from '../routing/cap-usage';
 import { routeFacts, type CallToRoute } from '../routing/route-facts';
 import { newSeed } from '../routing/seed';
 import { convertCall } from './convert-call';
 import { outcomeOf, type RoutableCall } from './outcome';
-import { RELEASE_SLOTS } from './queries/concurrency-slots';
 import type { CallRow } from './read-call';
-import { recordNewCall, recordRound, type NewCall, type NewEvent, type Round } from './record-call';
+import { recordNewCall, startRound, type NewCall, type NewEvent, type Round } from './record-call';
 
-interface Routing {
-  facts: CallFacts;
-  candidates: readonly Candidate[];
-  known_bids?: KnownBids | undefined;
-  basis: Basis;
+/** What decides where a call goes, and what is known of it. */
+interface Routing extends Pick<
+  RoutingContext,
+  'facts' | 'candidates' | 'known_bids' | 'basis' | 'caps' | 'webhooks'
+> {
   asked: RouteFacts;
-  /** Asked before a buyer is dialed; absent for a call about which they cannot be asked. */
-  webhooks?: readonly PreDialWebhook[];
-  /** What they said so far. */
+  /** What webhooks said so far; absent for a call about which they cannot be asked. */
   vetoes?: PreDialVetoes | undefined;
-  /** What a seller of calls has reserved for this call. */
-  reservation?: AwaitedReservation | undefined;
   /** Events of the call that come before those of this round. */
   events?: readonly NewEvent[];
 }
@@ -51,28 +48,56 @@ export interface Routed extends Pick<Round, 'round' | 'dial' | 'set'> {
 }
 
 /**
- * Finds the buyers for a call, reserves their caps, and writes all of it, with the call itself if
- * it is new. Needs a transaction, which must be rolled back when the result is that webhooks must
- * be asked first. A known call is locked by the caller.
+ * Finds the buyers for a new call, reserves their caps, and writes all of it. Needs a transaction,
+ * which must be rolled back when the result is that webhooks must be asked first.
  */
-export async function routeCall(
+export async function routeNewCall(
   db: Statements,
-  call: RoutableCall,
-  routing: Routing,
+  call: NewCall & { round: 0 },
+  routing: Routing & Pick<RoutingContext, 'reservation'>,
 ): Promise<Routed | PreDialCheckRequired> {
-  const { now } = routing.asked;
-  const chosen = await chooseBuyers(db, call, routing);
+  const chosen = await claimOrChoose(db, call, routing);
   if (isCheckRequired(chosen)) return chosen;
   const { members, ping_id } = chosen;
   const outcome = outcomeOf(call, routing, chosen);
   const { round, dial, set } = outcome;
-  const id = await record(db, call, outcome);
+  if (ping_id !== undefined) await lockCapsOfPayment(db, routing, members);
+  const id = await recordNewCall(db, call, outcome);
   measureDecision(outcome.decision);
   if (ping_id !== undefined) await recordPingOutcome(db, ping_id, id);
+  await convertAtDial(db, id, members, routing.asked.now);
+  return { id, round, dial, set };
+}
+
+/**
+ * Locks the caps that a reserved call changes when its buyers pay for being dialed: before the
+ * decision is written, which may wait for another call that has locked some of them.
+ */
+async function lockCapsOfPayment(
+  db: Statements,
+  { caps, asked }: Routing,
+  members: readonly Member[],
+): Promise<void> {
+  const paying = members.filter(({ buyer }) => buyer.pays_at_dial);
+  if (paying.length === 0) return;
+  const limit_ids = [
+    ...paying.map(({ buyer }) => caps.caps_of_buyers.get(buyer.id)),
+    ...paying.map(({ group }) => group && caps.caps_of_groups.get(group.id)),
+    asked.source_caps?.limit_id,
+  ].filter((id) => typeof id === 'number');
+  await lockCaps(db, limit_ids);
+}
+
+/** Buyers that pay for being dialed do so in the transaction that records the dialing. */
+async function convertAtDial(
+  db: Statements,
+  call_id: number,
+  members: readonly Member[],
+  now: Date,
+): Promise<void> {
   for (const { buyer } of members)
     if (buyer.pays_at_dial)
-      await convertCall(db, { call_id: id, buyer_id: buyer.id, answered_seconds: 0, now });
-  return { id, round, dial, set };
+      await convertCall(db, { call_id, buyer_id: buyer.id, answered_seconds: 0, now });
 }
 
 type Turn = Pick<CallToRoute, 'now' | 'tried' | 'vetoes' | 'is_accepted' | 'comes_in'>;
@@ -94,15 +119,34 @@ export const factsOfCall = (
     call_id: 'id' in call ? call.id : undefined,
   });
 
+/** What ends the round of a call that is routed again. */
+interface EndOfRound {
+  /** Of the call as it was read; null for a call that is locked already. */
+  version: string | null;
+  ended_attempts: ReadonlyMap<string, AttemptStatus>;
+  events: readonly NewEvent[];
+  recording_url?: string | null | undefined;
+}
+
+const NOTHING_ENDED: EndOfRound = { version: null, ended_attempts: new Map(), events: [] };
+
 /**
- * Loads what decides about a call that is written already, and routes it. Undefined when its offer
- * is gone.
+ * Nothing was written: the call is no longer as it was read, or it goes to a buyer that pays for
+ * being dialed, which takes a transaction.
+ */
+type NotRouted = 'stale' | 'needs_transaction';
+
+/**
+ * Loads what decides about a call that is written already, and routes it: one exchange writes the
+ * end of its last round, gives back the caps of that, reserves those of the next buyers, and records
+ * what is dialed. Undefined when its offer is gone.
  */
 export async function routeKnownCall(
-  db: Statements,
+  db: Statements & Partial<Pick<Db, 'batched'>>,
   call: CallRow,
   turn: Turn,
-): Promise<Routed | PreDialCheckRequired | undefined> {
+  ends: EndOfRound = NOTHING_ENDED,
+): Promise<'routed' | PreDialCheckRequired | NotRouted | undefined> {
   const { now, vetoes } = turn;
   const { caller_number, traffic_source_id } = call;
   const asking = { source: sourceOf(call), number: caller_number, traffic_source_id, now };
@@ -110,36 +154,61 @@ export async function routeKnownCall(
   if (!read) return undefined;
   const found = withAnswers(read, vetoes?.bids);
   const asked = await factsOfCall(db, call, found, turn);
-  return routeCall(db, call, { ...found, vetoes, asked });
+  const routing = { ...found, asked, vetoes, events: ends.events };
+  const take = async (choice: BuyerChoice): Promise<Taken<'routed' | NotRouted>> => {
+    const { judged, members, usages, source_hold, refused } = choice;
+    const pays_at_dial = members.some(({ buyer }) => buyer.pays_at_dial);
+    if (pays_at_dial && db.batched) return { kind: 'taken', result: 'needs_transaction' };
+    const chosen = { judged, members, slots: toSlots(usages), caps: [], refused };
+    const outcome = outcomeOf(call, routing, chosen);
+    const { version, ended_attempts, recording_url } = ends;
+    const source_id = pays_at_dial ? call.traffic_source_id : null;
+    const next = {
+      version,
+      ended_attempts,
+      recording_url,
+      outcome,
+      usages,
+      source_hold,
+      source_id,
+    };
+    const started = await startRound(db, { call_id: call.id, ...next });
+    if (started.kind === 'stale') return { kind: 'taken', result: 'stale' };
+    if (started.kind !== 'taken') return started;
+    measureDecision(outcome.decision);
+    await convertAtDial(db, call.id, members, now);
+    return { kind: 'taken', result: 'routed' };
+  };
+  return chooseBuyers(db, found, { ...asked, ...checksOf(call, routing) }, take);
 }
 
 /** The buyers that a seller has reserved, else the first that can be reserved now. */
-async function chooseBuyers(
+async function claimOrChoose(
   db: Statements,
   call: RoutableCall,
-  { facts, candidates, known_bids, asked, reservation, webhooks = [], vetoes }: Routing,
+  routing: Routing & Pick<RoutingContext, 'reservation'>,
 ): Promise<ClaimedBuyers | PreDialCheckRequired> {
-  const checkOf = (members: readonly Member[]) =>
-    vetoes && preDialCheckOf(members, webhooks, { call, tokens: asked.tokens, vetoes });
+  const { facts, candidates, asked, reservation } = routing;
   const awaited = reservation && {
     held: reservation,
     call: { offer_id: facts.offer.id!, caller_number: call.caller_number! },
   };
-  return (
-    (awaited && (await claimReservedBuyers(db, candidates, asked, awaited))) ??
-    (await reserveCheckedBuyers(db, candidates, {
-      ...asked,
-      checkOf,
-      counts_without_buyer: true,
-      bidsOf:
-        vetoes && ((current) => bidsRequired({ candidates: current, known_bids }, asked, { call })),
-    }))
-  );
+  const claimed = awaited && (await claimReservedBuyers(db, candidates, asked, awaited));
+  if (claimed) return claimed;
+  const take = reserveInTransaction(db, asked.now);
+  return chooseBuyers(db, routing, { ...asked, ...checksOf(call, routing) }, take);
 }
 
-async function record(db: Statements, call: RoutableCall, round: Round): Promise<number> {
-  if (!('id' in call)) return recordNewCall(db, call, round);
-  await recordRound(db, call.id, round);
-  if (round.set.ended_at) await db.sql(RELEASE_SLOTS, { call_id: call.id });
-  return call.id;
+/** Whom to ask before buyers are chosen or dialed; nobody where `vetoes` are absent. */
+function checksOf(call: RoutableCall, { asked, webhooks, known_bids, vetoes }: Routing) {
+  const { tokens } = asked;
+  return {
+    checkOf: (members: readonly Member[]) =>
+      vetoes && preDialCheckOf(members, webhooks, { call, tokens, vetoes }),
+    counts_without_buyer: true,
+    bidsOf:
+      vetoes &&
+      ((candidates: RoutingContext['candidates']) =>
+        bidsRequired({ candidates, known_bids }, asked, { call })),
+  };
 }

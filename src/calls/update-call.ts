@@ -12,7 +12,7 @@ import {
 import { carrierUnavailable } from '../numbers/find-numbers';
 import { receiveCallStatus } from '../outreach/receive-status';
 import { tokensOf, type Data } from '../tokens/lead-data';
-import { addTokens } from './change-call';
+import { addTokens, lockCapsOfCall } from './change-call';
 import { requireOneOfEach, setPayout, setRevenue, type Amounts } from './change-dollars';
 import { convertCall, payForOffer } from './convert-call';
 import { describeCall, type CallDescription } from './describe-call';
@@ -63,6 +63,8 @@ export async function updateCall(
     const call = await lockEditableCall(tx, reference);
     if (!call) throw notFound();
     requirePossible(call, changes);
+    if (CHANGES_OF_CAPS.some((field) => changes[field] !== undefined))
+      await lockCapsOfCall(tx, call);
     const kept = call.token_values;
     const loose = looseTokens(changes.loose ?? {}, { kept, sent: tokens });
     await mergeTokens(tx, call, { ...loose.tokens, ...tokens }, now);
@@ -73,6 +75,16 @@ export async function updateCall(
     return { id: BigInt(call.id), warnings: { ...loose.warnings, ...dollars.warnings } };
   });
 }
+
+/** Fields whose change may count for caps. A hang-up is not: a carrier is asked for it. */
+const CHANGES_OF_CAPS = [
+  'revenue',
+  'add_revenue',
+  'payout',
+  'add_payout',
+  'buyer_converted',
+  'offer_converted',
+] as const satisfies readonly (keyof CallChanges)[];
 
 function tokensIn({ post_call_tokens = {}, data = {} }: CallChanges): Data {
   const { tokens, faults } = tokensOf(post_call_tokens, data);

@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Client } from 'pg';
-import { PRISMA_FOLDER } from '../db/migrate';
+import { functionsSource } from '../db/migrate';
 import { sqlOn } from '../db/sql';
 import { prepareQueue } from '../jobs/queue';
 import { withSettings, type Node } from './address';
@@ -30,7 +28,6 @@ export async function attachCell(
   { id, schema }: Attached,
   used: UsedSequences,
 ): Promise<void> {
-  const functions = readFileSync(join(PRISMA_FOLDER, 'functions.sql'), 'utf8');
   await onNode(url, schema, (client) =>
     patiently(client, async () => {
       await client.query('BEGIN');
@@ -38,7 +35,7 @@ export async function attachCell(
       await client.query(`CREATE SCHEMA ${localSchema(schema)}`);
       await makeSequences(client, { id, schema }, used);
       await makeViews(client, schema);
-      await client.query(functions);
+      await client.query(functionsSource());
       await client.query('COMMIT');
     }),
   );

@@ -125,7 +125,7 @@ async function alone<T>(
 
 /**
  * What this build has and the database does not: the names of migrations, or "functions.sql" when
- * only that file has changed. Throws if the database has what this build does not.
+ * only functions have changed. Throws if the database has what this build does not.
  */
 export async function pendingMigrations(client: Client): Promise<string[]> {
   const names = migrationNames();
@@ -149,13 +149,21 @@ export async function pendingMigrations(client: Client): Promise<string[]> {
 
 const read = (path: string) => readFileSync(join(PRISMA_FOLDER, path), 'utf8');
 
-/** Which functions.sql a database has, kept as the comment of the table of migrations. */
+/** All functions of the database: those of functions.sql, and of the files in `sql/`. */
+export function functionsSource(): string {
+  const files = readdirSync(join(PRISMA_FOLDER, 'sql'), { recursive: true, encoding: 'utf8' });
+  const own = files.filter((file) => file.endsWith('.sql')).sort();
+  return [FUNCTIONS, ...own.map((file) => join('sql', file))].map(read).join('\n');
+}
+
+/** Which functions a database has, kept as the comment of the table of migrations. */
 function functionsMark(): string {
-  return `${FUNCTIONS} sha256:${createHash('sha256').update(read(FUNCTIONS)).digest('hex')}`;
+  const digest = createHash('sha256').update(functionsSource()).digest('hex');
+  return `${FUNCTIONS} sha256:${digest}`;
 }
 
 function functionsScript(): string {
-  return `${read(FUNCTIONS)}\nCOMMENT ON TABLE _prisma_migrations IS '${functionsMark()}';\n`;
+  return `${functionsSource()}\nCOMMENT ON TABLE _prisma_migrations IS '${functionsMark()}';\n`;
 }
 
 const migrationScript = (name: string) => read(join('migrations', name, 'migration.sql'));

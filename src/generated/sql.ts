@@ -505,19 +505,6 @@ export interface SqlTypes {
       maximum: number;
     };
   };
-  'buyers.hold_more_of_source': {
-    params: {
-      revenue: number | string | null;
-      company_id: number | string | bigint | null;
-      traffic_source_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
-      now: Date | string | null;
-    };
-    row: {
-      held: number;
-      has_room: boolean;
-    };
-  };
   'buyers.keep_network_hours': {
     params: {
       hours: string | object | null;
@@ -596,253 +583,6 @@ export interface SqlTypes {
     };
     row: {
       id: string;
-    };
-  };
-  'buyers.reserve_for_buyer': {
-    params: {
-      attempt: number | string | bigint | null;
-      buyer_conversion: number | string | bigint | null;
-      connection: number | string | bigint | null;
-      earned_revenue: number | string | null;
-      revenue: number | string | null;
-      now: Date | string | null;
-      calls: number | string | bigint | null;
-      held_connections: number | string | bigint | null;
-      held_conversions: number | string | bigint | null;
-      held_revenue: number | string | null;
-      slots: number | string | bigint | null;
-      company_id: number | string | bigint | null;
-      owner_id: number | string | bigint | null;
-      spacing_seconds: number | string | bigint | null;
-    };
-    row: {
-      company_id: string | null;
-      id: string | null;
-      buyer_id: string | null;
-      buyer_group_id: string | null;
-      zone: string | null;
-      concurrency_cap_limit: number | null;
-      concurrency_cap_used: number | null;
-      pending_connections: number | null;
-      pending_conversions: number | null;
-      pending_revenue: string | null;
-      hourly_resets_at: Date | null;
-      daily_resets_at: Date | null;
-      monthly_resets_at: Date | null;
-      attempt_total_used: number | null;
-      attempt_monthly_used: number | null;
-      attempt_daily_used: number | null;
-      attempt_hourly_used: number | null;
-      connection_total_used: number | null;
-      connection_monthly_used: number | null;
-      connection_daily_used: number | null;
-      connection_hourly_used: number | null;
-      buyer_conversion_total_used: number | null;
-      buyer_conversion_monthly_used: number | null;
-      buyer_conversion_daily_used: number | null;
-      buyer_conversion_hourly_used: number | null;
-      revenue_total_used: string | null;
-      revenue_monthly_used: string | null;
-      revenue_daily_used: string | null;
-      revenue_hourly_used: string | null;
-      earned_revenue_total_used: string | null;
-      earned_revenue_monthly_used: string | null;
-      earned_revenue_daily_used: string | null;
-      earned_revenue_hourly_used: string | null;
-      attempt_total_limit: number | null;
-      attempt_monthly_limit: number | null;
-      attempt_daily_limit: number | null;
-      attempt_hourly_limit: number | null;
-      connection_total_limit: number | null;
-      connection_monthly_limit: number | null;
-      connection_daily_limit: number | null;
-      connection_hourly_limit: number | null;
-      buyer_conversion_total_limit: number | null;
-      buyer_conversion_monthly_limit: number | null;
-      buyer_conversion_daily_limit: number | null;
-      buyer_conversion_hourly_limit: number | null;
-      revenue_total_limit: string | null;
-      revenue_monthly_limit: string | null;
-      revenue_daily_limit: string | null;
-      revenue_hourly_limit: string | null;
-      earned_revenue_total_limit: string | null;
-      earned_revenue_monthly_limit: string | null;
-      earned_revenue_daily_limit: string | null;
-      earned_revenue_hourly_limit: string | null;
-      calls_count: number | null;
-      last_call_at: Date | null;
-      totals_reset_at: Date | null;
-      network_limits: unknown;
-      changed_by: string | null;
-      balance: string | null;
-      credit_limit: string | null;
-      balance_low_limit: string | null;
-      traffic_source_id: string | null;
-      hourly_limits: unknown;
-    };
-  };
-  'buyers.reserve_for_group': {
-    params: {
-      attempt: number | string | bigint | null;
-      buyer_conversion: number | string | bigint | null;
-      connection: number | string | bigint | null;
-      earned_revenue: number | string | null;
-      revenue: number | string | null;
-      now: Date | string | null;
-      calls: number | string | bigint | null;
-      held_connections: number | string | bigint | null;
-      held_conversions: number | string | bigint | null;
-      held_revenue: number | string | null;
-      slots: number | string | bigint | null;
-      company_id: number | string | bigint | null;
-      owner_id: number | string | bigint | null;
-      spacing_seconds: number | string | bigint | null;
-    };
-    row: {
-      company_id: string;
-      id: string;
-      buyer_id: string | null;
-      buyer_group_id: string | null;
-      zone: string;
-      concurrency_cap_limit: number | null;
-      concurrency_cap_used: number;
-      pending_connections: number;
-      pending_conversions: number;
-      pending_revenue: string;
-      hourly_resets_at: Date | null;
-      daily_resets_at: Date | null;
-      monthly_resets_at: Date | null;
-      attempt_total_used: number;
-      attempt_monthly_used: number;
-      attempt_daily_used: number;
-      attempt_hourly_used: number;
-      connection_total_used: number;
-      connection_monthly_used: number;
-      connection_daily_used: number;
-      connection_hourly_used: number;
-      buyer_conversion_total_used: number;
-      buyer_conversion_monthly_used: number;
-      buyer_conversion_daily_used: number;
-      buyer_conversion_hourly_used: number;
-      revenue_total_used: string;
-      revenue_monthly_used: string;
-      revenue_daily_used: string;
-      revenue_hourly_used: string;
-      earned_revenue_total_used: string;
-      earned_revenue_monthly_used: string;
-      earned_revenue_daily_used: string;
-      earned_revenue_hourly_used: string;
-      attempt_total_limit: number | null;
-      attempt_monthly_limit: number | null;
-      attempt_daily_limit: number | null;
-      attempt_hourly_limit: number | null;
-      connection_total_limit: number | null;
-      connection_monthly_limit: number | null;
-      connection_daily_limit: number | null;
-      connection_hourly_limit: number | null;
-      buyer_conversion_total_limit: number | null;
-      buyer_conversion_monthly_limit: number | null;
-      buyer_conversion_daily_limit: number | null;
-      buyer_conversion_hourly_limit: number | null;
-      revenue_total_limit: string | null;
-      revenue_monthly_limit: string | null;
-      revenue_daily_limit: string | null;
-      revenue_hourly_limit: string | null;
-      earned_revenue_total_limit: string | null;
-      earned_revenue_monthly_limit: string | null;
-      earned_revenue_daily_limit: string | null;
-      earned_revenue_hourly_limit: string | null;
-      calls_count: number;
-      last_call_at: Date | null;
-      totals_reset_at: Date | null;
-      network_limits: unknown;
-      changed_by: string;
-      balance: string | null;
-      credit_limit: string;
-      balance_low_limit: string | null;
-      traffic_source_id: string | null;
-    };
-  };
-  'buyers.reserve_for_source': {
-    params: {
-      attempt: number | string | bigint | null;
-      buyer_conversion: number | string | bigint | null;
-      connection: number | string | bigint | null;
-      earned_revenue: number | string | null;
-      revenue: number | string | null;
-      now: Date | string | null;
-      calls: number | string | bigint | null;
-      held_connections: number | string | bigint | null;
-      held_conversions: number | string | bigint | null;
-      held_revenue: number | string | null;
-      slots: number | string | bigint | null;
-      company_id: number | string | bigint | null;
-      owner_id: number | string | bigint | null;
-      spacing_seconds: number | string | bigint | null;
-    };
-    row: {
-      company_id: string;
-      id: string;
-      buyer_id: string | null;
-      buyer_group_id: string | null;
-      zone: string;
-      concurrency_cap_limit: number | null;
-      concurrency_cap_used: number;
-      pending_connections: number;
-      pending_conversions: number;
-      pending_revenue: string;
-      hourly_resets_at: Date | null;
-      daily_resets_at: Date | null;
-      monthly_resets_at: Date | null;
-      attempt_total_used: number;
-      attempt_monthly_used: number;
-      attempt_daily_used: number;
-      attempt_hourly_used: number;
-      connection_total_used: number;
-      connection_monthly_used: number;
-      connection_daily_used: number;
-      connection_hourly_used: number;
-      buyer_conversion_total_used: number;
-      buyer_conversion_monthly_used: number;
-      buyer_conversion_daily_used: number;
-      buyer_conversion_hourly_used: number;
-      revenue_total_used: string;
-      revenue_monthly_used: string;
-      revenue_daily_used: string;
-      revenue_hourly_used: string;
-      earned_revenue_total_used: string;
-      earned_revenue_monthly_used: string;
-      earned_revenue_daily_used: string;
-      earned_revenue_hourly_used: string;
-      attempt_total_limit: number | null;
-      attempt_monthly_limit: number | null;
-      attempt_daily_limit: number | null;
-      attempt_hourly_limit: number | null;
-      connection_total_limit: number | null;
-      connection_monthly_limit: number | null;
-      connection_daily_limit: number | null;
-      connection_hourly_limit: number | null;
-      buyer_conversion_total_limit: number | null;
-      buyer_conversion_monthly_limit: number | null;
-      buyer_conversion_daily_limit: number | null;
-      buyer_conversion_hourly_limit: number | null;
-      revenue_total_limit: string | null;
-      revenue_monthly_limit: string | null;
-      revenue_daily_limit: string | null;
-      revenue_hourly_limit: string | null;
-      earned_revenue_total_limit: string | null;
-      earned_revenue_monthly_limit: string | null;
-      earned_revenue_daily_limit: string | null;
-      earned_revenue_hourly_limit: string | null;
-      calls_count: number;
-      last_call_at: Date | null;
-      totals_reset_at: Date | null;
-      network_limits: unknown;
-      changed_by: string;
-      balance: string | null;
-      credit_limit: string;
-      balance_low_limit: string | null;
-      traffic_source_id: string | null;
     };
   };
   'buyers.reset_totals_of_caps': {
@@ -1423,6 +1163,17 @@ export interface SqlTypes {
       conferences: number;
     };
   };
+  'calls.lock_caps_of_call': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      buyer_id: number | string | bigint | null;
+      traffic_source_id: number | string | bigint | null;
+    };
+    row: {
+      is_locked: boolean;
+    };
+  };
   'calls.lock_cost_look': {
     params: {
       company_id: number | string | bigint | null;
@@ -1898,32 +1649,6 @@ export interface SqlTypes {
       id: number;
     };
   };
-  'calls.record_round': {
-    params: {
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
-      status: string | null;
-      fallback: string | null;
-      hangup_cause: string | null;
-      ended_at: Date | string | null;
-      round: number | string | bigint | null;
-      abandoned: boolean | null;
-      now: Date | string | null;
-      buyer_id: number | string | bigint | null;
-      connect_to: string | null;
-      dials_as_one: boolean | null;
-      longest: number | string | bigint | null;
-      lease_until: Date | string | null;
-      dials: string | object | null;
-      slots: string | object | null;
-      bases: string | object | null;
-      decision: string | object | null;
-      events: string | object | null;
-    };
-    row: {
-      id: number;
-    };
-  };
   'calls.record_use': {
     params: {
       company_id: number | string | bigint | null;
@@ -1966,13 +1691,6 @@ export interface SqlTypes {
       buyer_paid: boolean;
       source_paid: boolean;
     };
-  };
-  'calls.release_slots': {
-    params: {
-      company_id: number | string | bigint | null;
-      call_id: number | string | bigint | null;
-    };
-    row: object;
   };
   'calls.return_conversions': {
     params: {
@@ -2048,6 +1766,26 @@ export interface SqlTypes {
       attempt: string | null;
     };
     row: object;
+  };
+  'calls.start_round': {
+    params: {
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+      version: string | null;
+      now: Date | string | null;
+      ended_attempts: string | object | null;
+      round: string | object | null;
+      decision: string | null;
+      usages: string | object | null;
+      dials: string | object | null;
+      events: string | object | null;
+      bases: string | object | null;
+    };
+    row: {
+      outcome: string;
+      refused: number[] | null;
+      held: number | null;
+    };
   };
   'calls.sum_legs': {
     params: {
@@ -5767,6 +5505,15 @@ export interface SqlTypes {
       suspended: unknown;
     };
   };
+  'routing.lock_caps': {
+    params: {
+      company_id: number | string | bigint | null;
+      limit_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      is_locked: boolean;
+    };
+  };
   'routing.observed_attempts': {
     params: {
       company_id: number | string | bigint | null;
@@ -5945,6 +5692,17 @@ export interface SqlTypes {
     };
     row: {
       talked: number[];
+    };
+  };
+  'routing.try_reserve_caps': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      usages: string | object | null;
+    };
+    row: {
+      refused: number[] | null;
+      caps: unknown;
     };
   };
   'routing.used_up_cap_of_buyer': {

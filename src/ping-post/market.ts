@@ -3,7 +3,7 @@ import type { Statements } from '../db/tenant';
 import { notFound } from '../errors';
 import { bidsRequired, withAnswers } from '../routing/bidding';
 import type { RouteFacts } from '../routing/engine/route';
-import { loadRouting } from '../routing/load-routing';
+import { loadRouting, type RoutingContext } from '../routing/load-routing';
 import type { PreDialCheckRequired, PreDialVetoes } from '../routing/pre-dial-webhooks';
 import { NO_ORIGIN, routeFacts } from '../routing/route-facts';
 import { newSeed } from '../routing/seed';
@@ -21,6 +21,7 @@ export interface NoBuyer {
 /** The buyers to which a call could be sold, and what decides among them. */
 export interface Market {
   candidates: Candidate[];
+  caps: RoutingContext['caps'];
   asked: RouteFacts;
   bids: Map<number, Bid>;
   /** The company's number for forwarded calls; null if they must go to the buyer's own number. */
@@ -105,6 +106,7 @@ export async function openMarket(
   const ids = candidates.map(({ id }) => id);
   return {
     candidates,
+    caps: found.caps,
     asked,
     number,
     bids: await loadBids(db, ids, {

@@ -69,7 +69,7 @@ export async function ping(
   if ('status' in market) return unsold(market);
   return db.statements(async (tx) => {
     await limitHolds(tx, { endpoint: request.endpoint, from, caller_number, now });
-    const chosen = await reserveBuyers(tx, market.candidates, market.asked);
+    const chosen = await reserveBuyers(tx, market, market.asked);
     if (chosen.members.length === 0) return unsold(noBuyerOf(chosen));
     return record(tx, { market, chosen, request, caller_number }, { from, now, posted });
   });

@@ -179,7 +179,7 @@ async function chooseAgain(
   if (isCheckRequired(market)) return market;
   if ('status' in market) return market;
   await limitHolds(db, { endpoint, from, caller_number, now, replaces: pinged.id });
-  const chosen = await reserveBuyers(db, market.candidates, market.asked);
+  const chosen = await reserveBuyers(db, market, market.asked);
   if (chosen.members.length === 0) return noBuyerOf(chosen);
   const { number } = market;
   const expires_at = endOfHold(market, chosen, hold_ends);

@@ -1,41 +1,28 @@
-import { recordUsage, reserveUsage, type Reserved } from '../buyers/reserve-caps';
-import type { CapOwner, Held } from '../buyers/caps';
+import type { CapOwner, OwnedCap } from '../buyers/caps';
 import type { Statements } from '../db/tenant';
 import { HttpProblem } from '../errors';
 import { refusedReservations } from '../telemetry/metrics';
+import { buildCapUsages, toSlots, toUsagesJson, type CapUsage } from './cap-usage';
 import { copyCandidate, copyGroup, type Candidate, type CandidateGroup } from './engine/candidate';
+import type { Refused } from './engine/eligibility';
 import { reservedChoice, type Chosen } from './engine/reserved-choice';
-import { decide, type FirstChoice, type Judged } from './engine/decide';
+import { decide, type Judged } from './engine/decide';
 import type { Member, RouteFacts } from './engine/route';
+import type { RoutingContext } from './load-routing';
 import type { PreDialCheckRequired } from './pre-dial-webhooks';
+import { LOCK_CAPS, TRY_RESERVE_CAPS } from './queries/reserve-caps';
 import { claimReservation, findReservation, type AwaitedReservation } from './reservations';
-import { reserveSource } from './reserve-source';
-import { readUsedUpCap } from './used-up-cap';
+import { readSourceFault, readUsedUpCap } from './used-up-cap';
 
 /** Attempts to reserve in addition to one for each candidate: caps may free and fill in between. */
 const MAX_EXTRA_ATTEMPTS = 20;
-
-type BuyerOrGroup = { kind: 'buyer' | 'buyer_group'; id: number };
-type Owner = BuyerOrGroup | { kind: 'traffic_source'; id: number };
-
-/** Caps of an owner that were reserved for the call. */
-interface OwnerReservation extends Reserved {
-  owner: Owner;
-  pending: Held;
-  /** None of its source for a call that no buyer gets. */
-  slots: 0 | 1;
-}
 
 /** What changed of a buyer or group after its candidates were read, so that reserving it failed. */
 type ReservationFailure = Pick<Partial<Candidate>, 'used_up' | 'last_call_at'>;
 /** The failures of one call, by `keyOf` the owner. */
 type Failures = Map<string, ReservationFailure>;
 
-const keyOf = ({ kind, id }: Owner) => `${kind}/${id}`;
-const capOwnerOf = ({ kind, id }: BuyerOrGroup) =>
-  kind === 'buyer' ? { buyer_id: id } : { buyer_group_id: id };
-const anyOwnerOf = ({ kind, id }: Owner): CapOwner =>
-  kind === 'traffic_source' ? { traffic_source_id: id } : capOwnerOf({ kind, id });
+const keyOf = (kind: 'buyer' | 'buyer_group', id: number) => `${kind}/${id}`;
 
 /** What must be done before buyers may be dialed, or chosen. */
 interface Checks {
@@ -46,28 +33,36 @@ interface Checks {
   counts_without_buyer?: boolean;
 }
 
-/**
- * Chooses the buyers to dial and reserves their caps: the first in the order whose caps have room.
- * A buyer whose last place another call has just taken is left out, and the others are routed again
- * with the same draws. Runs in the transaction that also records the attempt.
- */
-export async function reserveBuyers(
-  db: Statements,
-  candidates: readonly Candidate[],
-  facts: RouteFacts,
-): Promise<Chosen> {
-  return (await reserveCheckedBuyers(db, candidates, {
-    ...facts,
-    checkOf: () => undefined,
-  })) as Chosen;
+/** Buyers to dial, or none, whose caps are not reserved yet. */
+export interface BuyerChoice {
+  judged: Judged;
+  members: readonly Member[];
+  usages: readonly CapUsage[];
+  /**
+   * The dollars that a call holds of its source from now on, which holds less since it came in.
+   * Absent where that is enough.
+   */
+  source_hold?: { source_id: number; dollars: number } | undefined;
+  refused: Refused | undefined;
 }
 
-/** The same, unless the buyers to dial must be checked first: then it reserves nothing of them. */
-export async function reserveCheckedBuyers(
+/** Caps had no room: those of these rows, or those of the source for more than `held` dollars. */
+export type NoRoom =
+  { kind: 'full'; limit_ids: readonly number[] } | { kind: 'source_full'; held: number };
+/** What became of the caps of a choice. */
+export type Taken<T> = { kind: 'taken'; result: T } | NoRoom;
+
+/**
+ * Chooses the buyers to dial: the first in the order whose caps have room. `take` reserves the caps
+ * of a choice, all of them or none, and holds no lock of them where it fails; then whatever had no
+ * room is left out, and the others are routed again with the same draws.
+ */
+export async function chooseBuyers<T>(
   db: Statements,
-  candidates: readonly Candidate[],
+  { candidates, caps }: Pick<RoutingContext, 'candidates' | 'caps'>,
   { checkOf, bidsOf, counts_without_buyer = false, ...asked }: RouteFacts & Checks,
-): Promise<Chosen | PreDialCheckRequired> {
+  take: (choice: BuyerChoice) => Promise<Taken<T>>,
+): Promise<T | PreDialCheckRequired> {
   const failures: Failures = new Map();
   let facts: RouteFacts = asked;
   for (let tries = 0; tries <= MAX_EXTRA_ATTEMPTS + candidates.length; tries++) {
@@ -75,24 +70,20 @@ export async function reserveCheckedBuyers(
     const bids_required = bidsOf?.(current);
     if (bids_required) return bids_required;
     const judged = decide(current, facts);
-    const choice = judged.first;
-    if (!choice && (!counts_without_buyer || facts.refused))
-      return { ...chosenOf(judged, [], []), refused: facts.refused };
-    if (!choice) {
-      const of_source = await reserveSource(db, facts, []);
-      if ('reserved' in of_source) return chosenOf(judged, [], of_source.reserved);
-      facts = { ...facts, ...of_source };
-      continue;
-    }
-    const check = checkOf(choice.members);
+    const members = judged.first?.members ?? [];
+    const check = members.length > 0 ? checkOf(members) : undefined;
     if (check) return check;
-    const reserved = await reserveChoice(db, choice, { facts, failures });
-    if (reserved.length === 0) continue;
-    const of_source = await reserveSource(db, facts, choice.members);
-    if ('reserved' in of_source)
-      return chosenOf(judged, choice.members, [...reserved, ...of_source.reserved]);
-    for (const each of reserved) await undo(db, each, facts.now);
-    facts = { ...facts, ...of_source };
+    const counts = members.length > 0 || counts_without_buyer;
+    const choice: BuyerChoice = {
+      judged,
+      members,
+      usages: counts ? buildCapUsages(judged.first, caps, facts) : [],
+      source_hold: sourceHold(facts, members),
+      refused: facts.refused,
+    };
+    const taken = await take(choice);
+    if (taken.kind === 'taken') return taken.result;
+    facts = await applyNoRoom(db, facts, { taken, choice, failures });
   }
   throw new HttpProblem(
     'contended',
@@ -101,29 +92,40 @@ export async function reserveCheckedBuyers(
   );
 }
 
-function chosenOf(
-  judged: Judged,
+/** A call that came in before takes the dollars that its next buyers pay beyond what it holds. */
+function sourceHold(
+  { source_caps }: RouteFacts,
   members: readonly Member[],
-  reserved: readonly OwnerReservation[],
-): Chosen {
-  const buyer_ids = new Set(
-    reserved.flatMap(({ owner }) => (owner.kind === 'buyer' ? [owner.id] : [])),
-  );
-  return {
-    judged,
-    members: members.filter(({ buyer }) => buyer_ids.has(buyer.id)),
-    slots: reserved
-      .filter(({ slots }) => slots > 0)
-      .map(({ call_limit_id, pending }) => ({ call_limit_id, ...pending })),
-    caps: reserved.flatMap(({ owner: { kind, id }, caps }) =>
-      caps.map((cap) => ({
-        ...cap,
-        buyer_id: kind === 'buyer' ? id : null,
-        buyer_group_id: kind === 'buyer_group' ? id : null,
-        traffic_source_id: kind === 'traffic_source' ? id : null,
-      })),
-    ),
+): BuyerChoice['source_hold'] {
+  if (source_caps?.call_id === undefined) return undefined;
+  const dollars = Math.max(0, ...members.map(({ buyer }) => buyer.most_revenue));
+  return dollars > 0 ? { source_id: source_caps.traffic_source_id, dollars } : undefined;
+}
+
+/** Reserves the caps of a choice in an open transaction, which also records what comes of it. */
+export const reserveInTransaction =
+  (db: Statements, now: Date) =>
+  async ({ judged, members, usages, refused }: BuyerChoice): Promise<Taken<Chosen>> => {
+    const chosen = { judged, members, slots: toSlots(usages), caps: [], refused };
+    if (usages.length === 0) return { kind: 'taken', result: chosen };
+    const [row] = await db.sql(TRY_RESERVE_CAPS, { usages: toUsagesJson(usages), now });
+    if (row!.refused) return { kind: 'full', limit_ids: row!.refused };
+    return { kind: 'taken', result: { ...chosen, caps: row!.caps as OwnedCap[] } };
   };
+
+/** Locks rows of caps in their order until the transaction ends. */
+export async function lockCaps(db: Statements, limit_ids: readonly number[]): Promise<void> {
+  await db.sql(LOCK_CAPS, { limit_ids: [...limit_ids] });
+}
+
+/** Chooses buyers and reserves their caps, in the transaction that also records the reservation. */
+export async function reserveBuyers(
+  db: Statements,
+  context: Pick<RoutingContext, 'candidates' | 'caps'>,
+  facts: RouteFacts,
+): Promise<Chosen> {
+  const asked = { ...facts, checkOf: () => undefined };
+  return (await chooseBuyers(db, context, asked, reserveInTransaction(db, facts.now))) as Chosen;
 }
 
 /** The choice of a reservation that the call took over, and the ping that it was made for. */
@@ -158,9 +160,9 @@ function withFailures(
   failures: ReadonlyMap<string, ReservationFailure>,
 ): readonly Candidate[] {
   if (failures.size === 0) return candidates;
-  const ofGroup = ({ id }: CandidateGroup) => failures.get(keyOf({ kind: 'buyer_group', id }));
+  const ofGroup = ({ id }: CandidateGroup) => failures.get(keyOf('buyer_group', id));
   return candidates.map((candidate) => {
-    const own = failures.get(keyOf({ kind: 'buyer', id: candidate.id }));
+    const own = failures.get(keyOf('buyer', candidate.id));
     const has_group = candidate.groups.some(ofGroup);
     if (!own && !has_group) return candidate;
     const groups = has_group
@@ -170,92 +172,66 @@ function withFailures(
   });
 }
 
-interface Reserving {
-  facts: RouteFacts;
+interface Failed {
+  taken: NoRoom;
+  choice: BuyerChoice;
   failures: Failures;
 }
 
-/**
- * Reserves the caps of a choice: the group's first, then the buyers' by id; those of the source are
- * next. Every call locks them in this order, so that two calls never deadlock.
- */
-async function reserveChoice(
+/** Notes what had no room, and why: the facts for the next choice. */
+async function applyNoRoom(
   db: Statements,
-  { members, group: chosen_group }: FirstChoice,
-  reserving: Reserving,
-): Promise<OwnerReservation[]> {
-  const group = chosen_group ?? members[0]!.group;
-  const of_group =
-    group &&
-    (await reserveOwner(db, { kind: 'buyer_group', id: group.id }, pendingOf(members), reserving));
-  if (group && !of_group) return [];
-  const of_buyers: OwnerReservation[] = [];
-  for (const member of members.toSorted((a, b) => a.buyer.id - b.buyer.id)) {
-    const owner: BuyerOrGroup = { kind: 'buyer', id: member.buyer.id };
-    const reserved = await reserveOwner(db, owner, pendingOf([member]), reserving);
-    if (reserved) of_buyers.push(reserved);
+  facts: RouteFacts,
+  { taken, choice, failures }: Failed,
+): Promise<RouteFacts> {
+  if (taken.kind === 'source_full') return withoutRoomOfSource(db, facts, choice, taken.held);
+  const { now } = facts;
+  let { refused } = facts;
+  for (const usage of choice.usages.filter(({ limit_id }) => taken.limit_ids.includes(limit_id))) {
+    const { buyer_id, buyer_group_id, traffic_source_id, revenue } = usage;
+    if (buyer_id !== null)
+      failures.set(keyOf('buyer', buyer_id), await loadFailure(db, { buyer_id }, revenue, now));
+    else if (buyer_group_id !== null) {
+      const failure = await loadFailure(db, { buyer_group_id }, revenue, now);
+      failures.set(keyOf('buyer_group', buyer_group_id), failure);
+    } else {
+      const dollars = facts.source_caps!.revenue;
+      refused = await readSourceFault(db, traffic_source_id!, { revenue: dollars, now });
+      countRefusal(refused?.details?.cap);
+    }
   }
-  if (of_buyers.length > 0) return of_group ? [of_group, ...of_buyers] : of_buyers;
-  if (of_group) await undo(db, of_group, reserving.facts.now);
-  return [];
+  return { ...facts, refused };
 }
 
-/** Reserves the caps of one owner; notes the failure when another call was faster. */
-async function reserveOwner(
+/** Of buyers that pay more than the source has room for, none can get the call. */
+async function withoutRoomOfSource(
   db: Statements,
-  owner: BuyerOrGroup,
-  pending: Held,
-  { facts: { now, spacing_seconds }, failures }: Reserving,
-): Promise<OwnerReservation | undefined> {
-  const reserved = await reserveUsage(db, {
-    owner: capOwnerOf(owner),
-    usage: { attempt: 1 },
-    concurrency: 1,
-    hold: pending,
-    calls: 1,
-    spacing_seconds: owner.kind === 'buyer' ? (spacing_seconds ?? 0) : 0,
-    now,
-  });
-  if (reserved) return { ...reserved, owner, pending, slots: 1 };
-  failures.set(keyOf(owner), await reservationFailure(db, owner, { ...pending, now }));
-  return undefined;
+  facts: RouteFacts,
+  { source_hold }: BuyerChoice,
+  held: number,
+): Promise<RouteFacts> {
+  const { source_id, dollars } = source_hold!;
+  const { source_buyers, now } = facts;
+  const fault = await readSourceFault(db, source_id, { revenue: dollars - held, now });
+  // A cap that had no room a moment ago may have been raised: the call tries again.
+  if (!fault) return facts;
+  countRefusal(fault.details?.cap);
+  const { blocked = new Set<number>(), allowed } = source_buyers ?? {};
+  return { ...facts, source_buyers: { blocked, allowed, room: { dollars: held, fault } } };
 }
 
-/** The most that a call can come to that is dialed to these at once: one of them gets it. */
-export const pendingOf = (members: readonly Member[]): Held => ({
-  connections: 1,
-  conversions: members.some(({ buyer }) => buyer.current_conversion_revenue !== null) ? 1 : 0,
-  revenue: Math.max(...members.map(({ buyer }) => buyer.most_revenue)),
-});
-
-/** Undoes a reservation; the row is still locked by this transaction, so no other has seen it. */
-async function undo(
+async function loadFailure(
   db: Statements,
-  { owner, pending, slots }: OwnerReservation,
+  owner: Exclude<CapOwner, { traffic_source_id: unknown }>,
+  revenue: number,
   now: Date,
-): Promise<void> {
-  await recordUsage(db, {
-    owner: anyOwnerOf(owner),
-    usage: { attempt: -1 },
-    concurrency: -slots,
-    hold: {
-      connections: -pending.connections,
-      conversions: -pending.conversions,
-      revenue: -pending.revenue,
-    },
-    calls: -1,
-    now,
-  });
-}
-
-async function reservationFailure(
-  db: Statements,
-  owner: BuyerOrGroup,
-  { revenue, now }: { revenue: number; now: Date },
 ): Promise<ReservationFailure> {
-  const used_up = await readUsedUpCap(db, capOwnerOf(owner), { revenue, now });
-  refusedReservations.inc({ cap: used_up?.cap ?? 'none' });
+  const used_up = await readUsedUpCap(db, owner, { revenue, now });
+  countRefusal(used_up?.cap);
   // Its caps have room: then it was dialed a moment ago and the offer asks for time between calls,
   // or what was missing has been given back.
   return used_up ? { used_up } : { last_call_at: now };
 }
+
+const countRefusal = (cap: unknown): void =>
+  refusedReservations.inc({ cap: String(cap ?? 'none') });

@@ -1,7 +1,8 @@
 import { changeLimits } from '../../src/buyers/cap-limits';
 import type { CapOwner } from '../../src/buyers/caps';
-import { recordUsage, reserveUsage } from '../../src/buyers/reserve-caps';
+import { recordUsage } from '../../src/buyers/record-usage';
 import { standingClock } from '../support/clock';
+import { reserveForOwner } from '../support/reserved-caps';
 import { createWorld, type World } from '../support/world';
 
 const clock = standingClock('2026-06-01T12:00:00Z');
@@ -30,9 +31,9 @@ async function owner(
 }
 
 /** Whether there was room. */
-const reserved = async (move: Parameters<typeof reserveUsage>[1]) =>
-  (await reserveUsage(db(), move)) !== undefined;
-const dial = (cap: CapOwner) => reserved({ owner: cap, usage: { attempt: 1 }, now: clock.read() });
+const reserved = (cap: CapOwner, taken: Parameters<typeof reserveForOwner>[2]) =>
+  reserveForOwner(db(), cap, taken, clock.read());
+const dial = (cap: CapOwner) => reserved(cap, {});
 
 describe('a counter resets at the local hour, day and month of its owner', () => {
   /** Before a day; its first second; its last second; the first second of the next day. */
@@ -136,28 +137,25 @@ describe('a counter resets at the local hour, day and month of its owner', () =>
 });
 
 describe('caps are exact', () => {
-  test.each(['attempt', 'connection', 'buyer_conversion'] as const)(
-    '200 simultaneous calls on a %s cap of 50 take 50',
-    async (metric) => {
-      clock.set('2026-06-01T12:00:00Z');
-      const { cap, read } = await owner('buyer', { [`${metric}_daily_limit`]: 50 });
-      const taken = await Promise.all(
-        Array.from({ length: 200 }, () =>
-          reserved({ owner: cap, usage: { [metric]: 1 }, now: clock.read() }),
-        ),
-      );
-      expect(taken.filter(Boolean)).toHaveLength(50);
-      expect(await read()).toMatchObject({
-        [`${metric}_daily_used`]: 50,
-        [`${metric}_total_used`]: 50,
-        maxed_out_by: `${metric}_daily`,
-      });
-    },
-  );
+  test.each([
+    ['attempt', {}],
+    ['connection', { connections: 1 }],
+    ['buyer_conversion', { conversions: 1 }],
+  ] as const)('200 simultaneous calls on a %s cap of 50 take 50', async (metric, taken) => {
+    clock.set('2026-06-01T12:00:00Z');
+    const { cap, read } = await owner('buyer', { [`${metric}_daily_limit`]: 50 });
+    const calls = await Promise.all(Array.from({ length: 200 }, () => reserved(cap, taken)));
+    expect(calls.filter(Boolean)).toHaveLength(50);
+    expect(await read()).toMatchObject({
+      attempt_daily_used: 50,
+      attempt_total_used: 50,
+      maxed_out_by: `${metric}_daily`,
+    });
+  });
 
   test('concurrency: slots are taken while there are any and come back', async () => {
     const { cap, read } = await owner('buyer', { concurrency_cap_limit: 7 });
-    const take = () => reserved({ owner: cap, usage: {}, concurrency: 1, now: clock.read() });
+    const take = () => reserved(cap, { slots: 1 });
     expect((await Promise.all(Array.from({ length: 40 }, take))).filter(Boolean)).toHaveLength(7);
     expect(await read()).toMatchObject({ concurrency_cap_used: 7, maxed_out_by: 'concurrency' });
     await recordUsage(db(), { owner: cap, usage: {}, concurrency: -1, now: clock.read() });
@@ -169,13 +167,9 @@ describe('caps are exact', () => {
       attempt_monthly_limit: 1,
       connection_total_limit: 10,
     });
-    expect(
-      await reserved({ owner: cap, usage: { attempt: 1, connection: 1 }, now: clock.read() }),
-    ).toBe(true);
-    expect(
-      await reserved({ owner: cap, usage: { attempt: 1, connection: 1 }, now: clock.read() }),
-    ).toBe(false);
-    expect(await read()).toMatchObject({ attempt_total_used: 1, connection_total_used: 1 });
+    expect(await reserved(cap, { connections: 1, slots: 1 })).toBe(true);
+    expect(await reserved(cap, { connections: 1, slots: 1 })).toBe(false);
+    expect(await read()).toMatchObject({ attempt_total_used: 1, concurrency_cap_used: 1 });
   });
 
   test('an owner with a cap used up gets no call, even if it would not count for it', async () => {
@@ -196,14 +190,17 @@ describe('caps are exact', () => {
 
   test('revenue is counted in dollars and cents and stops at its cap', async () => {
     const { cap, read } = await owner('buyer', { revenue_daily_limit: 100 });
-    const earn = () => reserved({ owner: cap, usage: { revenue: 33.33 }, now: clock.read() });
+    const earn = () => reserved(cap, { revenue: 33.33 });
     expect([await earn(), await earn(), await earn(), await earn()]).toEqual([
       true,
       true,
       true,
       false,
     ]);
+    const hold = { connections: 0, conversions: 0, revenue: -99.99 };
+    await recordUsage(db(), { owner: cap, usage: { revenue: 99.99 }, hold, now: clock.read() });
     expect((await read()).revenue_daily_used).toBe(99.99);
+    expect(await earn()).toBe(false);
   });
 
   test('the hourly limit of a buyer is that of its first open business hours', async () => {

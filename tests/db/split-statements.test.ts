@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { splitStatements } from '../../src/db/split-statements';
-import { PRISMA_FOLDER } from '../../src/db/migrate';
+import { functionsSource } from '../../src/db/migrate';
 
 test('a script is cut at the semicolons between its statements, and nowhere else', () => {
   const script = `
@@ -19,8 +17,8 @@ test('a script is cut at the semicolons between its statements, and nowhere else
   ]);
 });
 
-test('every function of functions.sql is a statement', () => {
-  const script = readFileSync(join(PRISMA_FOLDER, 'functions.sql'), 'utf8');
+test('every function of the database is a statement', () => {
+  const script = functionsSource();
   const made = [...script.matchAll(/^CREATE (OR REPLACE )?FUNCTION/gm)];
   const statements = splitStatements(script);
   expect(statements.filter((each) => /CREATE (OR REPLACE )?FUNCTION/.test(each)).length).toBe(

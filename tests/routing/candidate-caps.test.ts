@@ -1,4 +1,4 @@
-import { recordUsage } from '../../src/buyers/reserve-caps';
+import { recordUsage } from '../../src/buyers/record-usage';
 import { readCandidates } from '../../src/routing/candidates';
 import { CALLER, candidateWorld } from '../support/candidate-world';
 import { cap, MONDAY, NEW_YORK } from '../support/candidates';

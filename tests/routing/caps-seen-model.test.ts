@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { recordUsage } from '../../src/buyers/reserve-caps';
+import { recordUsage } from '../../src/buyers/record-usage';
 import type { Db } from '../../src/db/tenant';
 import type * as Candidates from '../../src/routing/candidates';
 import type { Candidate } from '../../src/routing/engine/candidate';

@@ -1,4 +1,4 @@
-import { recordUsage } from '../../src/buyers/reserve-caps';
+import { recordUsage } from '../../src/buyers/record-usage';
 import { readCandidates } from '../../src/routing/candidates';
 import { candidatesOf } from '../../src/routing/load-candidates';
 import { asked, MONDAY } from './candidates';

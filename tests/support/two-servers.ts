@@ -1,6 +1,9 @@
 import { startServer, type Running } from './process';
 import { createWorld, type World } from './world';
 
+/** What the connections of these processes are called. */
+export const APPLICATION = 'one of two servers';
+
 /** Two server processes of one database: registers the hooks of a test file. */
 export function twoServers() {
   let world: World;
@@ -13,6 +16,7 @@ export function twoServers() {
       STORAGE_DIR: storage_dir,
       LOG_LEVEL: 'silent',
       RUN_JOBS: 'false',
+      PGAPPNAME: APPLICATION,
       KEY_PEPPER: 'a pepper for tests, long enough to be one',
     });
   };
@@ -31,10 +35,17 @@ export function twoServers() {
     return res.body[res.body.metadata.root].id as number;
   };
   /** Sends a request to one of the servers. */
-  const send = (server: number, method: string, path: string, body: Record<string, unknown>) =>
+  const send = (
+    server: number,
+    method: string,
+    path: string,
+    body: Record<string, unknown>,
+    headers: Record<string, string> = {},
+  ) =>
     fetch(`${servers[server]!.url}/api/v1/${path}`, {
       method,
       headers: {
+        ...headers,
         Authorization: `Basic ${Buffer.from(world.company.auth).toString('base64')}`,
         'Content-Type': 'application/json',
       },

@@ -5,32 +5,45 @@ import { sql, statement } from '../../db/sql';
 // The statement that deletes or changes such a row (record-progress.ts, record-use.ts) also changes
 // the counters of the cap, once.
 
-/** Releases all that a locked call holds: it has ended without a buyer. */
-export const RELEASE_SLOTS = statement(
-  'calls.release_slots',
+/**
+ * Locks all caps that a change of dollars or a return may write for a locked call: what it holds,
+ * those of its buyer and of buyers that pay for it with their groups, and of its source.
+ * One after the other, several changes of one request would lock them in another order.
+ */
+export const LOCK_CAPS_OF_CALL = statement(
+  'calls.lock_caps_of_call',
   sql`
-    WITH released AS (
-      DELETE FROM call_slots s
-      WHERE s.company_id = {company_id} AND s.call_id = {call_id}::bigint
-      RETURNING s.call_limit_id, s.connections, s.conversions, s.revenue
-    ),
-    locked AS (
-      SELECT l.id
-      FROM call_limits l
-      WHERE l.company_id = {company_id} AND l.id IN (SELECT call_limit_id FROM released)
-      ORDER BY (l.buyer_group_id IS NULL), l.buyer_group_id, l.buyer_id, l.traffic_source_id
-      FOR NO KEY UPDATE
-    )
-    UPDATE call_limits l
-    SET
-      changed_by = pg_current_xact_id(),
-      concurrency_cap_used = greatest(0, l.concurrency_cap_used - 1),
-      pending_connections = l.pending_connections - r.connections,
-      pending_conversions = l.pending_conversions - r.conversions,
-      pending_revenue = l.pending_revenue - r.revenue
-    FROM locked
-    JOIN released r ON r.call_limit_id = locked.id
-    WHERE l.company_id = {company_id} AND l.id = locked.id`,
+    SELECT lock_caps(
+      {company_id}::bigint,
+      ARRAY(
+        SELECT s.call_limit_id
+        FROM call_slots s
+        WHERE s.company_id = {company_id} AND s.call_id = {call_id}::bigint
+        UNION
+        SELECT l.id
+        FROM call_attempts a
+        JOIN call_limits l
+          ON l.company_id = {company_id}
+          AND (l.buyer_id = a.buyer_id OR l.buyer_group_id = a.buyer_group_id)
+        WHERE a.company_id = {company_id}
+          AND a.call_id = {call_id}::bigint
+          AND (
+            a.buyer_id = {buyer_id}::bigint
+            OR EXISTS (
+              SELECT
+              FROM conversions v
+              WHERE v.company_id = {company_id}
+                AND v.call_id = {call_id}::bigint
+                AND v.buyer_id = a.buyer_id
+                AND v.returned_at IS NULL
+            )
+          )
+        UNION
+        SELECT l.id
+        FROM call_limits l
+        WHERE l.company_id = {company_id} AND l.traffic_source_id = {traffic_source_id}::bigint
+      )
+    ) IS NULL AS is_locked`,
   { prepared: true },
 );
 

@@ -95,65 +95,21 @@ export const DURATION_AT_END = sql`
 export const SERVICE_COST_AT_END = sql`
         service_cost_after(was.call, ${DURATION_AT_END}, {ended_at}::timestamptz)`;
 
-/** Writes a further round of a call. */
-export const RECORD_ROUND = statement(
-  'calls.record_round',
+/** Writes the next round of a known call with its caps (prisma/sql/calls/start_round.sql). */
+export const START_ROUND = statement(
+  'calls.start_round',
   sql`
-    WITH was AS (${CALL_BEFORE}
-    ),
-    call AS (
-      UPDATE calls c
-      SET
-        status = {status},
-        fallback = {fallback},
-        hangup_cause = {hangup_cause},
-        ended_at = {ended_at}::timestamptz,
-        round = {round}::int,
-        abandoned = c.abandoned
-          OR ({abandoned}::boolean AND coalesce(c.answered_by, '') NOT IN ('machine', 'fax')),
-        updated_at = {now}::timestamptz,
-        buyer_id = coalesce({buyer_id}::bigint, c.buyer_id),
-        connect_to = coalesce({connect_to}, c.connect_to),
-        total_duration = ${DURATION_AT_END},
-        service_cost = ${SERVICE_COST_AT_END}
-      FROM was
-      WHERE c.company_id = {company_id} AND c.id = was.id
-      RETURNING c.id, c.lead_id, c.direction, ${BEFORE_AND_AFTER}
-    ),
-    rounds AS (
-      SELECT
-        0 AS place, call.id, {round}::int AS round, {dials_as_one}::boolean AS dials_as_one,
-        {longest}::int AS longest, {lease_until}::timestamptz AS lease_until
-      FROM call
-    ),
-    attempts AS (${INSERT_ATTEMPTS}
-    ),
-    slots AS (${INSERT_SLOTS}
-    ),
-    basis AS (${INSERT_BASES}
-    ),
-    decision AS (
-      INSERT INTO call_decisions (company_id, call_id, round, created_at, decision)
-      SELECT {company_id}, r.id, r.round, {now}::timestamptz, {decision}::json
-      FROM rounds r
-    ),
-    queued AS (${QUEUE_FOR_LEAD}
-    ),
-    events AS (${INSERT_EVENTS}
-    ),
-    recorded AS MATERIALIZED (
-      SELECT call.id, ${RECORD_CALL_CHANGE}
-      FROM call
-    ),
-    dialed AS MATERIALIZED (
-      SELECT ${RECORD_ATTEMPT}
-      FROM recorded, attempts a
-    )
-    SELECT recorded.id::float8 AS id
-    FROM recorded, (SELECT count(*) AS n FROM dialed) dialed
-    WHERE dialed.n >= 0`,
-  { prepared: true, records: true },
-);
+    SELECT r.outcome, r.refused::float8[] AS refused, r.held::float8 AS held
+    FROM start_round(
+      {company_id}::bigint, {call_id}::bigint, {version}, {now}::timestamptz,
+      {ended_attempts}::json, {round}::json, {decision}, {usages}::json, {dials}::json,
+      {events}::json, {bases}::json
+    ) r`,
+  { prepared: true, records: true, nullable: ['refused', 'held'] },
+).returning<{
+  outcome: 'started' | 'stale' | 'full' | 'source_full';
+  refused: number[] | null;
+}>();
 
 export const INSERT_EVENT = statement(
   'calls.insert_event',

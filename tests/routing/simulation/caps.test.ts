@@ -1,10 +1,11 @@
 import fc from 'fast-check';
-import { recordUsage, reserveUsage } from '../../../src/buyers/reserve-caps';
+import { recordUsage } from '../../../src/buyers/record-usage';
 import { readUsedUpCap } from '../../../src/routing/used-up-cap';
 import type { UsedUpCap } from '../../../src/routing/engine/candidate';
 import { openCaps, type Limits } from '../../../src/routing/simulation/caps';
 import { openMinutes } from '../../../src/time/opening-hours';
 import { CAPS, type CapOwner, type Held } from '../../../src/buyers/caps';
+import { reserveForOwner } from '../../support/reserved-caps';
 import { createWorld, type World } from '../../support/world';
 
 // Replays count caps in memory: held against the caps of the database, move by move.
@@ -105,12 +106,7 @@ test('caps in memory equal those of the database after any moves, at any times',
             const reservation = { usage: { attempt: 1 }, concurrency: 1 };
             const [here, there] = [
               caps.reserve({ ...reservation, pending: of({ revenue }, 1) }, now),
-              (await reserveUsage(db, {
-                owner: cap_owner,
-                ...reservation,
-                hold: of({ revenue }, 1),
-                now,
-              })) !== undefined,
+              await reserveForOwner(db, cap_owner, { ...of({ revenue }, 1), slots: 1 }, now),
             ];
             expect([now, here]).toEqual([now, there]);
             if (here) waiting.push({ revenue });

@@ -1,0 +1,187 @@
+-- Writes the next round of a known call: what has ended the round before, the caps that it gives
+-- back and those that the next buyers take, and what is dialed; or why no buyer is. All of it, or
+-- nothing of it: `outcome` is
+--   'started',
+--   'stale': the call is not as it was read (`call_version`; null for a call that is locked already),
+--   'full': the caps `refused` have no room,
+--   'source_full': its traffic source has no room for more dollars than the call holds (`held`).
+-- Where nothing is written, no lock of caps is kept.
+--
+-- Locks: the call, then all caps that change, in their order (lock_caps).
+CREATE OR REPLACE FUNCTION start_round(
+  company bigint,
+  the_call bigint,
+  call_version text,
+  at timestamptz,
+  ended_attempts json,
+  next_round json,
+  decision text,
+  usages json,
+  dials json,
+  events json,
+  bases json,
+  OUT outcome text,
+  OUT refused bigint[],
+  OUT held numeric
+) LANGUAGE plpgsql AS $$
+DECLARE
+  was calls;
+  is_now calls;
+  round_number CONSTANT integer := next_round->>'round';
+  end_at CONSTANT timestamptz := next_round->>'ended_at';
+  lease_end CONSTANT timestamptz := next_round->>'lease_until';
+  buyer CONSTANT bigint := next_round->>'buyer_id';
+  -- The traffic source whose caps this call changes, here or later in the open transaction.
+  source CONSTANT bigint := next_round->>'source_id';
+  source_dollars CONSTANT numeric := next_round->>'source_dollars';
+  given_back bigint[];
+  caps json;
+  detail text;
+  attempt bigint;
+BEGIN
+  SELECT c.* INTO was
+    FROM calls c
+    WHERE c.company_id = company AND c.id = the_call
+      AND (call_version IS NULL OR c.xmin = call_version::xid)
+    FOR NO KEY UPDATE;
+  IF NOT FOUND THEN
+    outcome := 'stale';
+    RETURN;
+  END IF;
+
+  -- The slot of its source is the call's until it ends.
+  given_back := ARRAY(
+    SELECT s.call_limit_id
+    FROM call_slots s
+    JOIN call_limits l ON l.company_id = s.company_id AND l.id = s.call_limit_id
+    WHERE s.company_id = company AND s.call_id = the_call
+      AND (l.traffic_source_id IS NULL OR end_at IS NOT NULL)
+  );
+  -- A block with EXCEPTION is a transaction of its own within the open one.
+  BEGIN
+    PERFORM lock_caps(
+      company,
+      given_back
+        || ARRAY(SELECT x.limit_id FROM json_to_recordset(usages) AS x(limit_id bigint))
+        || ARRAY(
+          SELECT l.id
+          FROM call_limits l
+          WHERE l.company_id = company AND l.traffic_source_id = source
+        )
+    );
+    PERFORM release_caps(company, the_call, given_back);
+    caps := reserve_caps(company, at, usages);
+    IF source_dollars IS NOT NULL THEN
+      PERFORM hold_more_of_source(company, at, source, the_call, source_dollars);
+    END IF;
+  EXCEPTION
+    WHEN SQLSTATE 'TL001' THEN
+      GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+      outcome := 'full';
+      refused := detail::bigint[];
+      RETURN;
+    WHEN SQLSTATE 'TL002' THEN
+      GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+      outcome := 'source_full';
+      held := detail::numeric;
+      RETURN;
+  END;
+
+  UPDATE call_attempts a
+    SET status = x.status, ended_at = at
+    FROM json_to_recordset(ended_attempts) AS x(uuid uuid, status text)
+    WHERE a.company_id = company AND a.uuid = x.uuid;
+
+  UPDATE calls c
+    SET
+      status = next_round->>'status',
+      fallback = next_round->>'fallback',
+      hangup_cause = next_round->>'hangup_cause',
+      ended_at = end_at,
+      round = round_number,
+      abandoned = c.abandoned OR (
+        (next_round->>'abandoned')::boolean
+        AND coalesce(c.answered_by, '') NOT IN ('machine', 'fax')
+      ),
+      updated_at = at,
+      buyer_id = coalesce(buyer, c.buyer_id),
+      connect_to = coalesce(next_round->>'connect_to', c.connect_to),
+      recording_url = coalesce(next_round->>'recording_url', c.recording_url),
+      total_duration = coalesce(
+        extract(epoch FROM end_at - c.created_at)::integer, c.total_duration
+      ),
+      service_cost = service_cost_after(
+        was,
+        coalesce(
+          extract(epoch FROM end_at - c.created_at)::integer, c.total_duration
+        ),
+        end_at
+      )
+    WHERE c.company_id = company AND c.id = the_call
+    RETURNING c.* INTO is_now;
+
+  INSERT INTO call_slots (
+    company_id, call_id, call_limit_id, connections, conversions, revenue, lease_until
+  )
+    SELECT
+      company, the_call, x.limit_id, x.held_connections, x.held_conversions, x.held_revenue,
+      lease_end
+    FROM json_to_recordset(usages) AS x(
+      limit_id bigint, slots integer, held_connections integer, held_conversions integer,
+      held_revenue numeric
+    )
+    WHERE x.slots > 0;
+  UPDATE call_slots s
+    SET lease_until = lease_end
+    WHERE s.company_id = company AND s.call_id = the_call
+      AND s.lease_until <> lease_end;
+
+  INSERT INTO decision_bases (company_id, hash, basis)
+    SELECT company, x.hash, x.basis
+    FROM json_to_recordset(bases) AS x(hash text, basis json)
+    ON CONFLICT (company_id, hash) DO NOTHING;
+  INSERT INTO call_decisions (company_id, call_id, round, created_at, decision)
+    VALUES (company, the_call, round_number, at, (decision || caps || '}')::json);
+  INSERT INTO call_events (company_id, created_at, call_id, event, message, buyer_id, details)
+    SELECT company, at, the_call, x.event, x.message, x.buyer_id, x.details
+    FROM json_to_recordset(events) AS x(
+      n integer, event text, message text, buyer_id bigint, details jsonb
+    )
+    ORDER BY x.n;
+
+  -- If the lead is being updated at the moment, this waits: that update may have read the call as
+  -- it was before.
+  IF was.lead_id IS NOT NULL
+    AND (buyer IS NOT NULL OR was.direction = 'outbound' AND end_at IS NOT NULL)
+  THEN
+    INSERT INTO lead_calls (company_id, call_id, changed_at)
+      VALUES (company, the_call, at)
+      ON CONFLICT (company_id, call_id) DO UPDATE SET changed_at = excluded.changed_at;
+  END IF;
+  PERFORM record_call_change(was, is_now);
+
+  FOR attempt IN
+    INSERT INTO call_attempts (
+      company_id, uuid, created_at, call_id, round, buyer_id, buyer_group_id, connect_to, status,
+      timeout_seconds, press_one_to_accept, dial, bid, bid_duration, ring_until
+    )
+      SELECT
+        company, x.attempt, at, the_call, round_number, x.buyer_id, x.buyer_group_id, x.number, 'ringing',
+        x.timeout_seconds, x.press_one_to_accept, x.dial, x.bid, x.bid_duration,
+        CASE
+          WHEN (next_round->>'dials_as_one')::boolean
+            AND x.timeout_seconds < (next_round->>'longest')::integer
+            THEN at + x.timeout_seconds * interval '1 second'
+        END
+      FROM json_to_recordset(dials) AS x(
+        n integer, attempt uuid, buyer_id bigint, buyer_group_id bigint, number text,
+        timeout_seconds integer, press_one_to_accept boolean, dial jsonb, bid numeric,
+        bid_duration integer
+      )
+      ORDER BY x.n
+      RETURNING id
+  LOOP
+    PERFORM record_attempt_event(company, 'buyer_dialled', the_call, attempt);
+  END LOOP;
+  outcome := 'started';
+END $$;

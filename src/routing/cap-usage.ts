@@ -1,0 +1,93 @@
+import type { Held, TakenSlot } from '../buyers/caps';
+import type { FirstChoice } from './engine/decide';
+import type { Member, RouteFacts } from './engine/route';
+import type { SourceCaps } from './engine/source';
+import type { RoutingContext } from './load-routing';
+
+/** What one call takes of a row of caps. */
+export interface CapUsage extends Held {
+  limit_id: number;
+  buyer_id: number | null;
+  buyer_group_id: number | null;
+  traffic_source_id: number | null;
+  /** Slots of concurrency: none of its source for a call that no buyer gets. */
+  slots: 0 | 1;
+  /** The least seconds since the last call. */
+  spacing: number;
+}
+
+const OF_CHOICE = { traffic_source_id: null, slots: 1 } as const;
+
+/** The most that a call can come to that is dialed to these at once: one of them gets it. */
+export const pendingOf = (members: readonly Member[]): Held => ({
+  connections: 1,
+  conversions: members.some(({ buyer }) => buyer.current_conversion_revenue !== null) ? 1 : 0,
+  revenue: Math.max(...members.map(({ buyer }) => buyer.most_revenue)),
+});
+
+/**
+ * What a call takes of caps: of the group that is dialed, of the buyers, of its source. One that
+ * came in before has taken its part of the source. Pure.
+ */
+export function buildCapUsages(
+  first: FirstChoice | undefined,
+  caps: RoutingContext['caps'],
+  facts: Pick<RouteFacts, 'spacing_seconds' | 'source_caps' | 'refused'>,
+): CapUsage[] {
+  const { source_caps, refused } = facts;
+  const usages = first ? usagesOfChoice(first, caps, facts.spacing_seconds ?? 0) : [];
+  if (!source_caps || source_caps.call_id !== undefined || refused) return usages;
+  return [...usages, usageOfSource(source_caps, first)];
+}
+
+function usagesOfChoice(
+  { members, group: dialed_group }: FirstChoice,
+  caps: RoutingContext['caps'],
+  spacing: number,
+): CapUsage[] {
+  const group = dialed_group ?? members[0]!.group;
+  const of_buyers = members.map((member): CapUsage => {
+    const { id } = member.buyer;
+    const owner = { ...OF_CHOICE, buyer_id: id, buyer_group_id: null, spacing };
+    return { ...pendingOf([member]), ...owner, limit_id: caps.caps_of_buyers.get(id)! };
+  });
+  of_buyers.sort((a, b) => a.buyer_id! - b.buyer_id!);
+  if (!group) return of_buyers;
+  const owner = { ...OF_CHOICE, buyer_id: null, buyer_group_id: group.id, spacing: 0 };
+  const limit_id = caps.caps_of_groups.get(group.id)!;
+  return [{ ...pendingOf(members), ...owner, limit_id }, ...of_buyers];
+}
+
+/** A call that no buyer gets is counted, and is over at once. */
+function usageOfSource(
+  { limit_id, traffic_source_id, revenue }: SourceCaps,
+  first: FirstChoice | undefined,
+): CapUsage {
+  const owner = { buyer_id: null, buyer_group_id: null, traffic_source_id, limit_id, spacing: 0 };
+  return first
+    ? { ...owner, connections: 1, conversions: 1, revenue, slots: 1 }
+    : { ...owner, connections: 0, conversions: 0, revenue: 0, slots: 0 };
+}
+
+/** The rows of call_slots that the call gets. */
+export const toSlots = (usages: readonly CapUsage[]): TakenSlot[] =>
+  usages
+    .filter(({ slots }) => slots > 0)
+    .map(({ limit_id, connections, conversions, revenue }) => ({
+      ...{ connections, conversions, revenue },
+      call_limit_id: String(limit_id),
+    }));
+
+/** Usages as reserve_caps() of the database takes them. */
+export const toUsagesJson = (usages: readonly CapUsage[]): string =>
+  JSON.stringify(
+    usages.map(({ connections, conversions, revenue, spacing, ...usage }, n) => ({
+      ...usage,
+      n,
+      calls: 1,
+      held_connections: connections,
+      held_conversions: conversions,
+      held_revenue: revenue,
+      spacing_seconds: spacing,
+    })),
+  );

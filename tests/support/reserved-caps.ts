@@ -1,0 +1,30 @@
+import type { CapOwner, Held } from '../../src/buyers/caps';
+import type { Db } from '../../src/db/tenant';
+import { toUsagesJson } from '../../src/routing/cap-usage';
+import { TRY_RESERVE_CAPS } from '../../src/routing/queries/reserve-caps';
+
+const NO_OWNER = { buyer_id: null, buyer_group_id: null, traffic_source_id: null };
+
+/** What a call takes of the caps of one owner, besides its attempt. */
+type Taken = Partial<Held> & { slots?: 0 | 1; spacing?: number };
+
+/** Reserves a call's use of all caps of one owner; false where one has no room. */
+export async function reserveForOwner(
+  db: Pick<Db, 'sql' | 'prisma'>,
+  owner: CapOwner,
+  { slots = 0, spacing = 0, connections = 0, conversions = 0, revenue = 0 }: Taken,
+  now: Date,
+): Promise<boolean> {
+  const limit = await db.prisma.callLimit.findFirstOrThrow({ where: owner, select: { id: true } });
+  const ids = Object.fromEntries(Object.entries(owner).map(([key, id]) => [key, Number(id)]));
+  const usages = toUsagesJson([
+    {
+      ...NO_OWNER,
+      ...ids,
+      ...{ connections, conversions, revenue, slots, spacing },
+      limit_id: Number(limit.id),
+    },
+  ]);
+  const [row] = await db.sql(TRY_RESERVE_CAPS, { usages, now });
+  return row!.refused === null;
+}
