@@ -1,5 +1,50 @@
 const { default: regexp } = require('eslint-plugin-regexp');
 const tseslint = require('typescript-eslint');
+const { TypeFlags } = require('typescript');
+
+const CUTS = new Set(['slice', 'substring', 'substr']);
+/** Fixed parts of times, uuids and digests are shorter than any limit of a text. */
+const MIN_LIMIT = 32;
+
+/** Whether an expression is a limit, and not a place that was found in the text. */
+function isLimit(node) {
+  if (node?.type === 'Literal') return typeof node.value === 'number' && node.value > MIN_LIMIT;
+  const name = node?.type === 'MemberExpression' ? node.property.name : node?.name;
+  const is_length_of = node?.type === 'MemberExpression' && name === 'length';
+  return !is_length_of && /^([A-Z][A-Z\d_]*|(max|limit|length).*)$/.test(name ?? '');
+}
+
+/** A limit in UTF-16 units can leave half of an emoji, which PostgreSQL refuses in JSON. */
+const cut_text = {
+  meta: { type: 'problem', messages: { cut: 'Cut text with cutText of src/storable-text.ts.' } },
+  create: ({ report, sourceCode: { parserServices: services } }) => ({
+    'CallExpression[callee.type="MemberExpression"]'(node) {
+      const [start, limit] = node.arguments;
+      const { object, property } = node.callee;
+      if (!CUTS.has(property.name) || start?.value !== 0 || !isLimit(limit)) return;
+      const type = services.getTypeAtLocation(object);
+      const parts = type.isUnion() ? type.types : [type];
+      if (parts.some(({ flags }) => flags & TypeFlags.StringLike))
+        report({ node, messageId: 'cut' });
+    },
+  }),
+};
+
+/** JSON can name characters that PostgreSQL cannot store. */
+const foreign_json = {
+  meta: {
+    type: 'problem',
+    messages: { parse: 'Read what others wrote with parseForeignJson of src/storable-text.ts.' },
+  },
+  create: ({ report }) => ({
+    'CallExpression[callee.object.name="JSON"][callee.property.name="parse"]': (node) =>
+      report({ node, messageId: 'parse' }),
+    'CallExpression[callee.property.name="json"][arguments.length=0]': (node) =>
+      report({ node, messageId: 'parse' }),
+  }),
+};
+
+const storable = { rules: { 'cut-text': cut_text, 'foreign-json': foreign_json } };
 
 module.exports = tseslint.config(
   {
@@ -80,6 +125,19 @@ module.exports = tseslint.config(
         })),
       ],
     },
+  },
+  {
+    files: ['src/**'],
+    // The console is a client, which stores nothing.
+    ignores: ['src/storable-text.ts', 'src/console/client/**'],
+    plugins: { storable },
+    rules: { 'storable/cut-text': 'error' },
+  },
+  {
+    // What speaks with other servers, or reads their answers.
+    files: ['src/{egress,carriers,mail,storage,outreach}/**', 'src/routing/{ask,read}-*.ts'],
+    plugins: { storable },
+    rules: { 'storable/foreign-json': 'error' },
   },
   {
     files: ['tests/**'],

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import { cutText } from './storable-text';
 import { traceId } from './telemetry/tracing';
 import pino, { type DestinationStream, type Logger } from 'pino';
 
@@ -122,7 +123,7 @@ function maskMessage(message: string, hidden: readonly string[] | undefined): st
     .replace(IN_BACKTICKS, MASK)
     .replace(MAIL_ADDRESS, MASK)
     .replace(LONG_NUMBER, MASK);
-  return masked.slice(0, MAX_MESSAGE_CHARS);
+  return cutText(masked, MAX_MESSAGE_CHARS);
 }
 
 /** Masks from the first quote to the last: a value may itself have quotes. */

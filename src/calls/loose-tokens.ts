@@ -1,4 +1,5 @@
 import type { FieldErrors } from '../errors';
+import { cutText } from '../storable-text';
 import { LIMITS, tokensOf, type Data } from '../tokens/lead-data';
 
 /** Twice the size that one request may send, as for leads. */
@@ -35,7 +36,7 @@ export function looseTokens(
       all_bytes: used.all_bytes + (Object.hasOwn(sent, name) ? 0 : size - sizeIn(before, name)),
     };
     const why = faults[0]?.message ?? overflowOf(next);
-    if (why) warnings[key.slice(0, 100) || 'data'] = [`is left out: ${why}`];
+    if (why) warnings[cutText(key, 100) || 'data'] = [`is left out: ${why}`];
     else [tokens[name], used] = [value, next];
   }
   return { tokens, warnings };

@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import { cutText, parseForeignJson } from '../storable-text';
 import type { Failure, FailureCode } from './carrier';
 import { failureCodeOf } from './twilio-words';
 
@@ -78,18 +79,15 @@ function paramsOf(fields: Fields): URLSearchParams {
 }
 
 function parse(text: string): Json | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Json) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseForeignJson(text);
+  return typeof value === 'object' && value !== null ? (value as Json) : undefined;
 }
 
 function interpret(status: number, body: Json | undefined): Answer {
   const code = typeof body?.code === 'number' ? body.code : undefined;
   const [code_part, text] = [code ? ` (${code})` : '', body?.message ? `: ${body.message}` : ''];
-  const message = `The carrier answered ${status}${code_part}${text}`.slice(0, MAX_MESSAGE_CHARS);
+  const answer = `The carrier answered ${status}${code_part}${text}`;
+  const message = cutText(answer, MAX_MESSAGE_CHARS);
   const failure = (failed: FailureCode, more: Partial<Failure> = {}): Failure => ({
     ok: false,
     retryable: true,
@@ -124,6 +122,6 @@ function noResponse(error: unknown): Failure {
     code: 'unavailable',
     message: late
       ? 'The carrier did not answer in time.'
-      : `The carrier cannot be reached: ${code ?? message}`.slice(0, MAX_MESSAGE_CHARS),
+      : cutText(`The carrier cannot be reached: ${code ?? message}`, MAX_MESSAGE_CHARS),
   };
 }

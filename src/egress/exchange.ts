@@ -1,4 +1,5 @@
 import type { Agent, Dispatcher } from 'undici';
+import { toStorable } from '../storable-text';
 
 /** Bytes of a response body that are read. */
 const BODY_BYTES = 20_000;
@@ -79,8 +80,10 @@ function joinedValues(
   return Object.fromEntries(joined) as Record<string, string>;
 }
 
-/** Decodes UTF-8. `stream` leaves out a character that the limit cuts in two. */
+/** Decodes UTF-8, as it can be stored. `stream` leaves out a character that the limit cuts. */
 const textOf = (chunks: readonly Uint8Array[], bytes: number): string =>
-  new TextDecoder().decode(Buffer.concat(chunks).subarray(0, BODY_BYTES), {
-    stream: bytes > BODY_BYTES,
-  });
+  toStorable(
+    new TextDecoder().decode(Buffer.concat(chunks).subarray(0, BODY_BYTES), {
+      stream: bytes > BODY_BYTES,
+    }),
+  );

@@ -74,13 +74,3 @@ export const shownHeaders = (headers: Record<string, string>): Record<string, st
       SECRET_NAME.test(name) ? '[hidden]' : value,
     ]),
   );
-
-/**
- * The beginning of a text, as PostgreSQL accepts it in JSON: U+0000 and unpaired surrogates, which
- * cutting it may leave, are replaced.
- */
-export const storable = (text: string, max_length: number): string =>
-  text
-    .slice(0, max_length)
-    .replaceAll('\u0000', '\ufffd')
-    .replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd');

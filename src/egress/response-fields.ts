@@ -1,8 +1,10 @@
 import type { Answered } from './guarded-request';
-import { shownHeaders, storable } from './request-template';
+import { cutText } from '../storable-text';
+import { shownHeaders } from './request-template';
 
-/** Longer response bodies are cut. */
+/** What is longer is cut. */
 const BODY_CHARS = 5_000;
+const HEADER_CHARS = 1_000;
 
 /** The parts of a response that the log stores; null where there was no response. */
 export interface ResponseFields {
@@ -19,12 +21,12 @@ export function responseFields(answered: Answered): ResponseFields {
   if (!ok) return { duration, code: null, response_headers: null, response_body: null };
   const headers = Object.entries(shownHeaders(answered.headers)).map(([name, value]) => [
     name,
-    storable(value, 1_000),
+    cutText(value, HEADER_CHARS),
   ]);
   return {
     duration,
     code: answered.code,
     response_headers: Object.fromEntries(headers) as Record<string, string>,
-    response_body: storable(answered.body, BODY_CHARS),
+    response_body: cutText(answered.body, BODY_CHARS),
   };
 }

@@ -3197,7 +3197,7 @@ export interface paths {
         put?: never;
         /**
          * Receive a text message from the carrier
-         * @description The URL for incoming messages of your numbers. A message that starts with STOP, STOPALL, UNSUBSCRIBE, CANCEL, END, QUIT, REVOKE, OPTOUT, OPT OUT, ARRET or PARAR opts the sender out, also without a lead; START, UNSTOP and YES opt the sender in again. These and HELP are answered once, with the texts of `PUT /company`. Requests must be signed by the carrier.
+         * @description The URL for incoming messages of your numbers. A message that starts with STOP, STOPALL, UNSUBSCRIBE, CANCEL, END, QUIT, REVOKE, OPTOUT, OPT OUT, ARRET or PARAR opts the sender out, also without a lead; START, UNSTOP and YES opt the sender in again. These and HELP are answered once, with the texts of `PUT /company`. Characters that cannot be stored (U+0000) are replaced by U+FFFD. Requests must be signed by the carrier.
          */
         post: operations["receiveSms"];
         delete?: never;

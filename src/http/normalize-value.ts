@@ -1,4 +1,5 @@
 import { facets, type Facets, type Schema } from '../contract';
+import { cutText } from '../storable-text';
 import { listedName, parseInstant } from '../time/zone';
 import { parsePair, splitPairs } from '../tokens/filters';
 import type { Faults } from './faults';
@@ -115,7 +116,7 @@ function objectFrom(text: string, { accepts }: Facets, path: string, context: Co
 
 /** Tokens written as `key:value,key2:value2`. */
 function pairs(text: string, path: string, context: Context): unknown {
-  const read = splitPairs(text).map((pair) => parsePair(pair) ?? pair.slice(0, 100));
+  const read = splitPairs(text).map((pair) => parsePair(pair) ?? cutText(pair, 100));
   const broken = read.filter((pair) => typeof pair === 'string');
   if (broken.length === 0) return Object.fromEntries(read as [string, string][]);
   context.faults.add(

@@ -81,7 +81,7 @@ async function readUnknown(
   { db, aside }: Reading,
 ): Promise<{ params: Record<string, string>; record: StoredRecord | undefined }> {
   const { operation, req, res } = received;
-  if (aside) repair(req, aside);
+  if (aside || operation.credentials === 'carrier_signature') repair(req, aside);
   requireWellFormed(req.query, 'query');
   requireWellFormed(req.body, 'body');
   const body_schema = isMultipart(req) ? operation.multipart : operation.body;
@@ -235,14 +235,14 @@ async function validateOthers(
     }
 }
 
-/** Replaces what cannot be stored. */
-function repair(req: Request, aside: SetAside): void {
+/** Replaces what cannot be stored. Carriers deliver a text once: what is refused is lost. */
+function repair(req: Request, aside: SetAside | undefined): void {
   const faults = new Faults();
   const [query, body] = [req.query, req.body as unknown].map((part) =>
     storableFields(part, faults),
   );
   Object.assign(req, { query, body });
-  aside.note(faults.fields);
+  aside?.note(faults.fields);
 }
 
 /** `"abc"`, `W/"abc"` and `abc` alike. */

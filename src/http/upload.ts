@@ -9,6 +9,7 @@ import { HttpProblem } from '../errors';
 import { expectFile, type BodyTimeouts } from './body-timeout';
 import { bodyLimit } from './read-body';
 import type { Storage } from '../storage/storage';
+import { cutText } from '../storable-text';
 import { foreignFormat, headOf } from '../storage/file-format';
 import { noSpace, uploadDisk } from './upload-disk';
 
@@ -150,8 +151,7 @@ async function requireCsv(upload: Upload, field: string): Promise<void> {
 }
 
 const nameOf = (original: string) =>
-  (original.split(/[\\/]/).at(-1) ?? '').replaceAll('\0', '').toWellFormed().slice(0, 255) ||
-  'import.csv';
+  cutText(original.split(/[\\/]/).at(-1) ?? '', 255) || 'import.csv';
 
 const tooLarge = (bytes: number) =>
   new HttpProblem('file_too_large', `The file is larger than ${bytes} bytes.`);

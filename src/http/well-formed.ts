@@ -1,4 +1,5 @@
 import { HttpProblem } from '../errors';
+import { isStorable, toStorable } from '../storable-text';
 import { Faults } from './faults';
 
 /** Of nested objects and lists; no real request is deeper. */
@@ -55,7 +56,7 @@ export function requireWellFormed(value: unknown, place: string): void {
 
 /** Whether PostgreSQL can store every text of these. */
 export function areStorable(params: Record<string, string>): boolean {
-  return Object.values(params).every((text) => faultOf(text) === undefined);
+  return Object.values(params).every(isStorable);
 }
 
 function look(value: unknown, walk: Walk, place: string): void {
@@ -78,9 +79,6 @@ function look(value: unknown, walk: Walk, place: string): void {
     path.pop();
   }
 }
-
-/** Stands for what PostgreSQL cannot store. */
-const REPLACEMENT = '\u{fffd}';
 
 /**
  * The fields of a request with text that PostgreSQL can store. `data` may be the text of a JSON
@@ -118,9 +116,9 @@ function storable(value: unknown, repair: Repair, depth: number): unknown {
 }
 
 function storableText(text: string, repair: Repair): string {
-  if (faultOf(text) === undefined) return text;
+  if (isStorable(text)) return text;
   repair.replaced = true;
-  return text.replaceAll('\0', REPLACEMENT).toWellFormed();
+  return toStorable(text);
 }
 
 /** The object whose JSON a text is. */

@@ -1,6 +1,7 @@
 import { fault, type FieldFaults } from '../errors';
 import type { SetAside } from '../http/set-aside';
 import { contactRefusal } from '../phone/contact-policy';
+import { cutText } from '../storable-text';
 import type { Owner } from './lead-owner';
 import type { Submission, WrittenLead } from './upsert-lead';
 
@@ -24,11 +25,10 @@ export const warningsOf = ({ faults }: SetAside): Warning[] =>
 export const noteOf = (warnings: readonly Warning[]): string | null =>
   warnings.length === 0
     ? null
-    : warnings
-        .map(({ field, message }) => `${field} ${message}`)
-        .join('; ')
-        .slice(0, MAX_NOTE_LENGTH)
-        .toWellFormed();
+    : cutText(
+        warnings.map(({ field, message }) => `${field} ${message}`).join('; '),
+        MAX_NOTE_LENGTH,
+      );
 
 /** Adds what keeps a lead that was taken from being contacted. */
 export function warn(

@@ -1,5 +1,6 @@
 import { createTransport } from 'nodemailer';
 import { parseMailbox } from './address';
+import { cutText } from '../storable-text';
 import { faultOf, type Mail, type Mailer, type MailFailure, type MailOutcome } from './mailer';
 
 export interface SmtpOptions {
@@ -90,6 +91,6 @@ function failureOf({ code = '', responseCode, message }: SmtpError): MailFailure
     ok: false,
     retryable: !final,
     code: final ? 'rejected' : temporary_code,
-    message: message.slice(0, MAX_MESSAGE_CHARS),
+    message: cutText(message, MAX_MESSAGE_CHARS),
   };
 }

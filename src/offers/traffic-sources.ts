@@ -10,6 +10,7 @@ import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 import { grantTrafficSource } from '../people/grant-traffic-source';
 import { leaveTeams } from '../people/leave-teams';
+import { cutText } from '../storable-text';
 import { columnsOf, saveCaps } from './save-traffic-source';
 import { revokeSourceTokens } from './source-tokens';
 import { orders, projection } from './traffic-sources-columns';
@@ -88,7 +89,7 @@ const MAX_NAME = 255;
 /** The name that is made of a source's other names; blank where it has none. */
 function madeOf({ first_name, last_name, company_name, email }: Names): string {
   const person = [first_name, last_name].flatMap((name) => name?.trim() || []).join(' ');
-  return (person || company_name?.trim() || email || '').slice(0, MAX_NAME);
+  return cutText(person || company_name?.trim() || email || '', MAX_NAME);
 }
 
 /** Throws 422 where a source has nothing to be called by. */

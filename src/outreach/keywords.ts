@@ -1,6 +1,8 @@
 // Words with which people end and resume contact, and ask who texts them. Carriers and laws require
 // that they are understood at the beginning of a text, whatever follows.
 
+import { cutText } from '../storable-text';
+
 export type Keyword = 'opt_out' | 'opt_in' | 'help';
 
 const WORDS: Record<Keyword, readonly string[]> = {
@@ -37,8 +39,7 @@ const MAX_LENGTH = 200;
  * and ornamental letters, which some keyboards send, are the letters that they stand for.
  */
 export function keywordOf(text: string): Keyword | undefined {
-  const plain = text
-    .slice(0, MAX_LENGTH)
+  const plain = cutText(text, MAX_LENGTH)
     .normalize('NFKD')
     .replace(/\p{M}+/gu, '')
     .toLowerCase()

@@ -3,6 +3,7 @@ import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import { changeContacts } from '../leads/change-contacts';
 import { writeLogs } from '../leads/write-logs';
+import { cutText } from '../storable-text';
 import { keywordOf, type Keyword } from './keywords';
 import {
   FIND_INCOMING_MESSAGE,
@@ -88,7 +89,7 @@ async function changeConsent(
   now: Date,
 ): Promise<boolean> {
   if (keyword === 'help') return true;
-  const message = `answered: ${beginningOf(body.trim(), 40)}`;
+  const message = `answered: ${cutText(body.trim(), 40)}`;
   return (await changeContacts(tx, keyword, [from], { now, message })) > 0;
 }
 
@@ -113,13 +114,9 @@ async function store(tx: Db, message: IncomingMessage, now: Date) {
   const entry = {
     company_id: tx.company_id,
     event: 'sms_received',
-    message: beginningOf(body, 200),
+    message: cutText(body, 200),
     text_message_id: inserted.id,
   };
   if (lead) await writeLogs(tx.sql, [{ ...entry, lead_id: lead.id }], now);
   return { id: BigInt(inserted.id), lead };
 }
-
-/** The first characters of a text, without half a surrogate pair, which PostgreSQL rejects. */
-const beginningOf = (text: string, length: number): string =>
-  text.slice(0, length).replace(/[\ud800-\udbff]$/, '');

@@ -3,13 +3,14 @@ import { makingPermissions, viewerOf, type Maker } from '../db/makers';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Answered, Outgoing } from '../egress/guarded-request';
-import { filled, storable } from '../egress/request-template';
+import { filled } from '../egress/request-template';
 import type { JobContext } from '../jobs/queue';
 import type { Tasks } from '../jobs/tasks';
 import { writeLogs } from '../leads/write-logs';
 import type { ActionRow } from '../schedules/engine/plan';
 import { CALL_TOKENS } from '../tokens/system';
 import type { TokenSource } from '../tokens/substitute';
+import { cutText } from '../storable-text';
 import { openContext } from './context';
 import { readLead, type DueLead } from './load-leads';
 import {
@@ -137,10 +138,6 @@ const summaryOf = (lead: DueLead) => ({
 const resultOf = (answer: Answered): string =>
   answer.ok ? `answered ${answer.code}` : answer.reason;
 
-/** The beginning of a response, without half a surrogate pair. */
-const beginningOf = (text: string): string =>
-  storable(text.slice(0, MAX_RESPONSE_CHARS).replace(/[\ud800-\udbff]$/, ''), MAX_RESPONSE_CHARS);
-
 interface Outcome {
   answer: Answered;
   tries: number;
@@ -163,7 +160,7 @@ async function record(
   });
   if (!over || changed.length === 0) return;
   const response = answer.ok
-    ? { code: answer.code, response_body: beginningOf(answer.body) }
+    ? { code: answer.code, response_body: cutText(answer.body, MAX_RESPONSE_CHARS) }
     : { reason: answer.reason };
   const entry = {
     company_id: db.company_id,

@@ -7,6 +7,7 @@ import type { Answered } from '../egress/guarded-request';
 import { filled, shownHeaders } from '../egress/request-template';
 import { responseFields, type ResponseFields } from '../egress/response-fields';
 import { keysAt, signed } from '../egress/standard-webhooks';
+import { cutText, parseForeignJson } from '../storable-text';
 import { passesFilters } from '../tokens/filters';
 import type { TokenSource } from '../tokens/substitute';
 import type { Veto } from './engine/eligibility';
@@ -234,11 +235,8 @@ function verdictOf(answered: Answered): { vetoed?: string; notes: string } {
 }
 
 function parseAnswer(body: string): { accept?: unknown; reason?: string } {
-  try {
-    const { accept, reason } = (JSON.parse(body) ?? {}) as { accept?: unknown; reason?: unknown };
-    if (typeof reason !== 'string' || !reason.trim()) return { accept };
-    return { accept, reason: reason.replace(/[\0\s]+/g, ' ').slice(0, MAX_REASON_CHARS) };
-  } catch {
-    return {};
-  }
+  const answer = (parseForeignJson(body) ?? {}) as { accept?: unknown; reason?: unknown };
+  const { accept, reason } = answer;
+  if (typeof reason !== 'string' || !reason.trim()) return { accept };
+  return { accept, reason: cutText(reason.replace(/\s+/g, ' '), MAX_REASON_CHARS) };
 }

@@ -1,6 +1,7 @@
 import type { Answered } from '../egress/guarded-request';
 import { isPath, valueAt } from '../egress/response-values';
 import { isCallDestination } from '../http/validate';
+import { cutText, parseForeignJson } from '../storable-text';
 import type { CandidateBid } from './engine/candidate';
 
 /** Where the answers of a bidder have each fact. */
@@ -41,7 +42,7 @@ export function readBid(answered: Answered, places: BidPlaces, now: Date): ReadB
   if (code < 200 || code >= 300) return failed(`answered ${code}`);
   const facts = { accept: 'accept', bid: 'bid', ...PLACES, ...places };
   const needs_json = Object.values(facts).some(isPath);
-  const json = needs_json ? parsed(body) : undefined;
+  const json = needs_json ? parseForeignJson(body) : undefined;
   // Places that were not named are optional: an answer of plain text has none of them.
   if (needs_json && json === undefined && Object.values(places).some(isPath))
     return failed('the answer is not JSON of at most 20 kB');
@@ -55,14 +56,6 @@ export function readBid(answered: Answered, places: BidPlaces, now: Date): ReadB
 }
 
 const PLACES = { number: 'number', duration: 'duration', expires_in: 'expires_in' };
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-}
 
 function bidOf(
   read: (fact: keyof BidPlaces) => unknown,
@@ -108,7 +101,7 @@ function numberOf(
   const number = typeof value === 'number' ? value : Number(NUMBER.exec(text)?.[1] ?? NaN);
   if (number >= least && number <= most) return number;
   throw new WrongAnswer(
-    `${name} is not a number from ${least} to ${most}: ${text.slice(0, MAX_SHOWN)}`,
+    `${name} is not a number from ${least} to ${most}: ${cutText(text, MAX_SHOWN)}`,
   );
 }
 
@@ -125,6 +118,6 @@ function destinationOf(value: unknown): string | null {
   const number = /^[1-9]\d{6,14}$/.test(text) ? `+${text}` : text;
   if (isCallDestination(number)) return number;
   throw new WrongAnswer(
-    `the number is neither + and digits nor a SIP address: ${text.slice(0, MAX_SHOWN)}`,
+    `the number is neither + and digits nor a SIP address: ${cutText(text, MAX_SHOWN)}`,
   );
 }

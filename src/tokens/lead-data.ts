@@ -1,3 +1,5 @@
+import { cutText } from '../storable-text';
+
 const NAME = /^[a-z0-9_]{1,100}$/;
 
 /** Limits of the tokens of one lead. */
@@ -77,7 +79,7 @@ export function tokensOf(loose: Data, data: Data): { tokens: Data; faults: DataF
     const name = tokenName(key);
     if (!name)
       faults.push({
-        field: key.slice(0, 100) || 'data',
+        field: cutText(key, 100) || 'data',
         message: 'must be a name of letters, digits and underscores, at most 100 of them',
       });
     else tokens[name] = value;
@@ -108,7 +110,7 @@ export function anyTokensOf(loose: Data, data: Data): { tokens: Data; faults: Da
     tokens[name] = value;
     if (tokenName(key) === undefined)
       faults.push({
-        field: key.slice(0, 100) || 'data',
+        field: cutText(key, 100) || 'data',
         message: `is not a name of letters, digits and underscores: kept as the token ${name}`,
       });
   }
@@ -117,7 +119,7 @@ export function anyTokensOf(loose: Data, data: Data): { tokens: Data; faults: Da
 
 /** The beginning of a name that is too long; a number where there are no letters to use. */
 function newName(key: string, taken: Data): string {
-  const short = plain(key).slice(0, 100);
+  const short = cutText(plain(key), 100);
   if (NAME.test(short) && !(short in taken)) return short;
   for (let n = 1; ; n++) if (!(`token_${n}` in taken)) return `token_${n}`;
 }

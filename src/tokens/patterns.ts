@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js';
+import { cutText } from '../storable-text';
 import type { TokenSource } from './substitute';
 
 // Regular expressions that customers write. RE2 takes linear time, but not little: its work is the
@@ -83,7 +84,7 @@ export function matchesPattern(
 ): boolean | undefined {
   const pattern = recall(text) ?? compiledFor(tokens, text);
   if (!pattern) return undefined;
-  const part = value.length > MAX_VALUE_LENGTH ? value.slice(0, MAX_VALUE_LENGTH) : value;
+  const part = value.length > MAX_VALUE_LENGTH ? cutText(value, MAX_VALUE_LENGTH) : value;
   if (!take(tokens, pattern.programSize() * (part.length + 1))) return undefined;
   // A matcher backtracks with a bitmap of instructions and characters; `test` would build an
   // automaton, which may take megabytes for each pattern.
@@ -193,7 +194,7 @@ const repeated = (group: number, last: number, times: number): [number, number] 
  */
 export function firstMatch(pattern_text: string, text: string): string | undefined {
   const pattern = compiled(pattern_text);
-  const matcher = pattern?.matcher(text.slice(0, MAX_VALUE_LENGTH));
+  const matcher = pattern?.matcher(cutText(text, MAX_VALUE_LENGTH));
   if (!pattern || !matcher?.find()) return undefined;
   return matcher.group(pattern.groupCount() > 0 ? 1 : 0) ?? '';
 }

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { HttpProblem } from '../errors';
 import type { Upload } from '../http/upload';
 import { pauses } from '../jobs/pauses';
+import { cutText } from '../storable-text';
 import { delimiterOf } from '../suppression/csv/delimiter';
 import { readRecords, type CsvRecord } from '../suppression/csv/records';
 import { FileProblem, readText } from '../suppression/csv/text';
@@ -80,7 +81,7 @@ function columnIn(
     throw HttpProblem.field(
       'column_name',
       'invalid_value',
-      `must be a column of the file: ${header.join(', ').slice(0, 200)}`,
+      `must be a column of the file: ${cutText(header.join(', '), 200)}`,
     );
   }
   const usual = header.flatMap((name, column) => (USUAL_NAMES.has(name) ? [column] : []));
@@ -89,6 +90,6 @@ function columnIn(
   throw HttpProblem.field(
     'column_name',
     'missing_field',
-    `must be given, as the file has several columns: ${header.join(', ').slice(0, 200)}`,
+    `must be given, as the file has several columns: ${cutText(header.join(', '), 200)}`,
   );
 }

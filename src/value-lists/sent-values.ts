@@ -1,6 +1,7 @@
 import type { Schemas } from '../contract';
 import { HttpProblem } from '../errors';
 import type { Upload } from '../http/upload';
+import { cutText } from '../storable-text';
 import { folded } from '../tokens/filter-values';
 import { readValues } from './read-file';
 import { zipOf } from './zips';
@@ -46,7 +47,7 @@ function textsIn({ texts, field }: Sent): string[] {
     throw HttpProblem.field(
       field,
       'invalid_value',
-      `must have values of at most ${MAX_LENGTH} characters; ${long.slice(0, 40)}… is longer`,
+      `must have values of at most ${MAX_LENGTH} characters; ${cutText(long, 40)}… is longer`,
     );
   return values;
 }
@@ -61,7 +62,7 @@ function zipsIn({ texts, lines, field }: Sent): string[] {
   });
   if (others.length === 0) return [...zips];
   const shown = others.slice(0, MAX_SHOWN).map((n) => {
-    const text = texts[n]!.trim().slice(0, 40);
+    const text = cutText(texts[n]!.trim(), 40);
     return lines ? `${text} in line ${lines[n]}` : text;
   });
   const more = others.length > MAX_SHOWN ? ` and ${others.length - MAX_SHOWN} more` : '';

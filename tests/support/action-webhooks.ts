@@ -35,7 +35,7 @@ export async function startReceiver() {
     const status = fails ? 500 : success;
     res
       .writeHead(status, status === 302 ? { Location: '/elsewhere' } : {})
-      .end(path.startsWith('/odd') ? `\0${'x'.repeat(998)}🙂` : 'thanks');
+      .end(path.startsWith('/odd') ? `\0${'x'.repeat(998)}🙂🙂` : 'thanks');
   });
   server.on('connection', () => void (state.connections += 1));
   await new Promise<void>((done) => server.listen(0, '0.0.0.0', done));

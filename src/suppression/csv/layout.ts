@@ -1,5 +1,6 @@
 import type { CsvRecord } from './records';
 import type { NumberReader } from '../../phone/parse-number';
+import { cutText } from '../../storable-text';
 import { FileProblem } from './text';
 
 /** How a CSV file is laid out. */
@@ -80,7 +81,7 @@ function headersOf(
   const numbered = Array.from({ length: width }, (_, index) => `column_${index + 1}`);
   if (cells.some((cell) => read(cell) !== undefined))
     return { headers: numbered, has_header: false };
-  return { headers: cells.map((cell) => cell.slice(0, 255)), has_header: true };
+  return { headers: cells.map((cell) => cutText(cell, 255)), has_header: true };
 }
 
 const fold = (name: string) => name.trim().toLowerCase();

@@ -1,5 +1,6 @@
 import { layoutOf, type Layout, type Wanted } from './layout';
 import { numberReader, reasonFor } from '../../phone/parse-number';
+import { cutText } from '../../storable-text';
 import { delimiterOf } from './delimiter';
 import { readRecords, type CsvRecord } from './records';
 import { createSorter, type Sorter } from './external-sort';
@@ -88,7 +89,7 @@ export async function readNumbers(
 
 const rejected = ({ line, misquoted }: CsvRecord, cell: string): RejectedRow => ({
   line,
-  caller_id: shown(cell),
+  caller_id: cutText(cell, SHOWN_CHARS),
   reason: reasonFor(cell, misquoted),
 });
 
@@ -143,6 +144,3 @@ function distinct(sorted: Float64Array): Float64Array {
     if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[length++] = sorted[i]!;
   return sorted.subarray(0, length);
 }
-
-/** A cell as the database can store it. */
-const shown = (cell: string) => cell.slice(0, SHOWN_CHARS).replaceAll('\0', '').toWellFormed();

@@ -1,6 +1,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { createGunzip } from 'node:zlib';
+import { toStorable } from '../../storable-text';
 import { foreignFormat } from '../../storage/file-format';
 
 /** Why a file cannot be imported. The message is shown to the client. */
@@ -15,8 +16,8 @@ const ALWAYS_ALLOWED_BYTES = 64 * 1024 * 1024;
 
 /**
  * Reads the text of a file, one piece at a time, with "\n" for every line break. The file may be
- * plain or gzip, UTF-8 or UTF-16, with or without a byte order mark. Throws FileProblem for what is
- * not text.
+ * plain or gzip, UTF-8 or UTF-16, with or without a byte order mark. What PostgreSQL cannot store is
+ * replaced. Throws FileProblem for what is not text.
  */
 export async function* readText(file: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const iterator = file[Symbol.asyncIterator]();
@@ -53,7 +54,7 @@ async function* textOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const unify = lineBreaks();
   for await (const piece of bytes) {
     decoder ??= decoderOf(piece);
-    yield unify(decoder.decode(piece, { stream: true }));
+    yield unify(toStorable(decoder.decode(piece, { stream: true })));
   }
   yield unify(decoder?.decode() ?? '', true);
 }
