@@ -159,6 +159,22 @@ export const diskFull = (): HttpProblem =>
     { headers: { 'Retry-After': '60' } },
   );
 
+/** PostgreSQL's, for text with U+0000 or unpaired surrogates, or that is not UTF-8. */
+const UNSTORABLE_TEXT = new Set(['22P05', '22021']);
+
+/**
+ * Whether an error says that a value which was to be written is not allowed. Of texts it says
+ * nothing about the request, which comes no further with such (http/well-formed.ts): it is about
+ * what was read.
+ */
+export function isBadValue(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  if (!state?.startsWith('22') || UNSTORABLE_TEXT.has(state)) return false;
+  return !(state === '22P02' && IS_OF_JSON.test(String((error as DatabaseError).message)));
+}
+
+const IS_OF_JSON = /invalid input syntax for type jsonb?\b/;
+
 /** The SQLSTATE of an error of the database, however it is wrapped. */
 export function sqlStateOf(error: unknown, depth = 0): string | undefined {
   if (typeof error !== 'object' || error === null || depth > MAX_DEPTH) return undefined;

@@ -5,7 +5,7 @@ import type { Operation, Schemas } from '../contract';
 import { HttpProblem, MAX_FAULTS, type FieldFault, type FieldFaults } from '../errors';
 import { ErrorOfRequest } from '../log';
 import type { Caller } from './auth/caller';
-import { diskFull, isDiskFull, isUnavailable, sqlStateOf, unavailable } from './database-errors';
+import { diskFull, isBadValue, isDiskFull, isUnavailable, unavailable } from './database-errors';
 import { ERRORS_PATH } from './error-page';
 import { bodyTooLarge } from './read-body';
 import { valuesOf } from './request-values';
@@ -44,7 +44,7 @@ export function problemFor(
   return (
     bodyProblem(thrown) ??
     requestProblem(error, thrown, operation) ??
-    databaseProblem(error) ??
+    databaseProblem(error, operation) ??
     constraintProblem(thrown, caller)
   );
 }
@@ -86,13 +86,16 @@ function requestProblem(
   return status === 400 ? validationProblem(errors ?? [], operation) : undefined;
 }
 
-function databaseProblem(error: unknown): HttpProblem | undefined {
+function databaseProblem(error: unknown, operation?: Operation): HttpProblem | undefined {
   if (isDiskFull(error)) return diskFull();
   if (isUnavailable(error)) return unavailable(error);
-  return sqlStateOf(error)?.startsWith('22')
+  // A read that fails is about what is stored, which is not the caller's to correct.
+  return operation && isWrite(operation) && isBadValue(error)
     ? new HttpProblem('invalid_value', 'The request has a value that the database cannot store.')
     : undefined;
 }
+
+const isWrite = ({ method, effect }: Operation): boolean => method !== 'get' || effect;
 
 /** A unique or foreign key that was violated, as a problem of its field. */
 function constraintProblem(error: Thrown, caller?: Caller): HttpProblem | undefined {
