@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Installation } from '../installation/open';
-import { migrate, type Counts } from '../migration/migrate';
-import { openSource, type Source } from '../migration/reader';
+import { migrate, missingLists, type Counts } from '../migration/migrate';
+import { DEFAULT_PER_PAGE, openSource, type Source } from '../migration/reader';
 import { openReport, type Report } from '../migration/report';
 import { isInterrupted } from '../migration/history';
 import { withTarget } from '../migration/target';
@@ -16,6 +16,7 @@ export interface MoveOptions {
   company?: number;
   since?: Date;
   rate: number;
+  perPage: number;
   dryRun?: boolean;
   activate?: boolean;
   report: string;
@@ -33,6 +34,7 @@ export const addMoveOptions = (command: Command): Command =>
     .option('--company <id>', 'the company here', companyId)
     .option('--since <date>', 'only leads and calls that were created since', date)
     .option('--rate <n>', 'requests a second to it, at most', rate, DEFAULT_RATE)
+    .option('--per-page <n>', 'records of a request, at most', perPage, DEFAULT_PER_PAGE)
     .option('--dry-run', 'only say what would happen')
     .option(
       '--activate',
@@ -46,6 +48,13 @@ function rate(text: string): number {
   return value;
 }
 
+function perPage(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > DEFAULT_PER_PAGE)
+    throw new InvalidArgumentError(`must be from 1 to ${DEFAULT_PER_PAGE}`);
+  return value;
+}
+
 function date(text: string): Date {
   const value = new Date(text);
   if (Number.isNaN(value.getTime()))
@@ -56,17 +65,21 @@ function date(text: string): Date {
 /** Moves an account from another service into this installation. */
 export async function moveIn(options: MoveOptions & { from: string }): Promise<void> {
   const authorization = authorizationOf(options);
-  const source = openSource({ from: options.from, authorization, rate: options.rate });
+  const source = openSource({ ...options, authorization });
   const file = resolve(options.report);
   const { counts, lines } = await withInstallation((installation) =>
     moveInto(installation, { source, file, options }),
   );
-  if (options.json) print({ resources: counts, report: file, report_lines: lines }, true);
+  const missing = missingLists(counts);
+  if (options.json)
+    print({ resources: counts, not_offered: missing, report: file, report_lines: lines }, true);
   else {
     print(
       Object.entries(counts).map(([resource, count]) => ({ resource, ...count })),
       false,
     );
+    if (missing.length > 0)
+      process.stderr.write(`The other service does not offer ${missing.join(', ')}.\n`);
     process.stderr.write(`${file} has ${lines} lines about records.\n`);
   }
   if (lines > 0) process.exitCode = 1;

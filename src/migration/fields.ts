@@ -1,5 +1,8 @@
 import type { NumberReader } from '../phone/parse-number';
+import { parseInstant } from '../time/zone';
 import type { Known, Note } from './context';
+import { MAX_ID, readId } from './ids';
+import { isObject, quote } from './page';
 import type { SourceRecord } from './reader';
 
 export interface RowContext {
@@ -9,6 +12,55 @@ export interface RowContext {
 }
 
 const TRUE = new Set<unknown>([true, 1, '1', 'true', 'yes', 'on']);
+/** What a row of an index has room for. */
+const MAX_CHARS = 255;
+/** Of text that is in no index. */
+const MAX_LONG_CHARS = 10_000;
+const MAX_PHONE_CHARS = 100;
+/** What a column of data or tokens takes. */
+const MAX_OBJECT_BYTES = 131_072;
+const MAX_INT = 2_147_483_647;
+/** Amounts have two to four digits after the point, and fourteen in all. */
+const MAX_AMOUNT = 9_999_999_999;
+const NUMERIC = /^-?\d{1,20}(?:\.\d{1,20})?$/;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+const readNumber = (value: unknown): number | undefined => {
+  const number = typeof value === 'string' && NUMERIC.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+};
+
+const readCount = (value: unknown): number | undefined => {
+  const count = readNumber(value);
+  return Number.isInteger(count) && count! >= 0 && count! <= MAX_INT ? count : undefined;
+};
+
+const readAmount = (value: unknown): number | undefined => {
+  const amount = readNumber(value);
+  return Math.abs(amount ?? NaN) <= MAX_AMOUNT ? amount : undefined;
+};
+
+const readText = (maxChars: number) => (value: unknown) => {
+  const text = typeof value === 'object' ? undefined : String(value);
+  return text !== undefined && text.length <= maxChars ? text : undefined;
+};
+
+/** Undefined also for a time that has no year of four digits. */
+export const readTime = (value: unknown): Date | undefined =>
+  typeof value === 'string' ? parseInstant(value) : undefined;
+
+export const readUuid = (value: unknown): string | undefined =>
+  typeof value === 'string' && UUID.test(value) ? value.toLowerCase() : undefined;
+
+const readObject = (value: unknown): object | undefined =>
+  isObject(value) && countStoredBytes(value) <= MAX_OBJECT_BYTES ? value : undefined;
+
+/** PostgreSQL writes a space after each comma and colon between values. */
+function countStoredBytes(value: object): number {
+  const text = JSON.stringify(value);
+  const separators = text.replace(/"(?:[^"\\]|\\.)*"/g, '').match(/[,:]/g)?.length ?? 0;
+  return Buffer.byteLength(text) + separators;
+}
 
 /** Reads the fields of a record. What cannot be read is left out, and noted. */
 export function fieldsOf(record: SourceRecord, { read, known }: RowContext, note: Note) {
@@ -22,34 +74,30 @@ export function fieldsOf(record: SourceRecord, { read, known }: RowContext, note
       const found = value(field);
       if (found === null) return null;
       const parsed = parse(found);
-      if (parsed === undefined) note(field, `left out: ${JSON.stringify(found)} is no ${what}`);
+      if (parsed === undefined) note(field, `left out: ${quote(found)} is no ${what}`);
       return parsed ?? null;
     };
-  const numeric = readAs('number', (found) => {
-    const parsed = typeof found === 'number' ? found : Number(String(found));
-    return Number.isFinite(parsed) ? parsed : undefined;
-  });
   return {
-    text: readAs('text', (found) => (typeof found === 'object' ? undefined : String(found))),
-    number: numeric,
-    whole: readAs('whole number', (found) =>
-      Number.isSafeInteger(Number(found)) ? Number(found) : undefined,
-    ),
+    text: readAs(`text of at most ${MAX_CHARS} characters`, readText(MAX_CHARS)),
+    longText: readAs(`text of at most ${MAX_LONG_CHARS} characters`, readText(MAX_LONG_CHARS)),
+    amount: readAs(`number from -${MAX_AMOUNT} to ${MAX_AMOUNT}`, readAmount),
+    count: readAs(`whole number from 0 to ${MAX_INT}`, readCount),
+    id: readAs(`id from 1 to ${MAX_ID}`, readId),
+    uuid: readAs('uuid', readUuid),
     flag: (field: string): boolean => TRUE.has(value(field)),
-    time: readAs('time', (found) => {
-      const at = new Date(String(found));
-      return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
+    time: readAs('time of the years 1000 to 9998', (found) => readTime(found)?.toISOString()),
+    object: readAs(`object of at most ${MAX_OBJECT_BYTES} bytes`, readObject),
+    phone: readAs('telephone number', (found) => {
+      const text = readText(MAX_PHONE_CHARS)(found);
+      return text === undefined ? undefined : read(text);
     }),
-    object: readAs('object', (found) =>
-      typeof found === 'object' && !Array.isArray(found) ? (found as object) : undefined,
-    ),
-    phone: readAs('telephone number', (found) => read(String(found))),
     /** The id of another record, if that is here. */
     reference: (field: string, resource: string): number | null => {
       const found = value(field);
       if (found === null) return null;
-      if (known.get(resource)?.has(Number(found))) return Number(found);
-      note(field, `left out: ${resource} ${JSON.stringify(found)} is not here`);
+      const id = readId(found);
+      if (id !== undefined && known.get(resource)?.has(id)) return id;
+      note(field, `left out: ${resource} ${quote(found)} is not here`);
       return null;
     },
   };

@@ -4,7 +4,10 @@ import { leadZones } from '../phone/number-zones';
 import { ianaName } from '../time/zone';
 import type { Known, Note } from './context';
 import { fieldsOf, type FieldReader, type RowContext } from './fields';
+import { readId } from './ids';
+import { quote } from './page';
 import type { SourceRecord } from './reader';
+import type { MovableRecord } from './records';
 
 // Rows of contacts, leads and calls, made of records as they are read. Pure.
 
@@ -19,22 +22,13 @@ const LIVE = new Set(['queue', 'scheduled', 'waiting', 'running', 'disabled']);
 /** Where neither a number nor the other service says it: the day begins latest in the west. */
 const DEFAULT_ZONE = 'America/Los_Angeles';
 
-/** The columns that every record has; undefined without an id. */
-function common(
-  record: SourceRecord,
-  { text, time }: FieldReader,
-  { now }: RowContext,
-  note: Note,
-) {
-  const id = Number(record.id);
-  if (!Number.isSafeInteger(id) || id < 1) {
-    note('id', 'not moved: is not a number that a record can have');
-    return undefined;
-  }
+/** The columns that every record has. */
+function common({ id }: MovableRecord, { text, time, uuid }: FieldReader, { now }: RowContext) {
   const created_at = time('created_at') ?? now.toISOString();
   return {
     id,
-    uuid: text('uuid') ?? uuidv7(new Date(created_at).getTime()),
+    // Earlier times have no place in a uuid.
+    uuid: uuid('uuid') ?? uuidv7(Math.max(new Date(created_at).getTime(), 0)),
     created_at,
     updated_at: time('updated_at') ?? created_at,
     user_updated_at: time('user_updated_at'),
@@ -42,11 +36,11 @@ function common(
   };
 }
 
-export function contactRow(record: SourceRecord, context: RowContext, note: Note): MadeRow {
+export function contactRow(record: MovableRecord, context: RowContext, note: Note): MadeRow {
   const of = fieldsOf(record, context, note);
-  const own = common(record, of, context, note);
+  const own = common(record, of, context);
   const caller_number = of.phone('caller_id');
-  if (!own || caller_number === null) return refused(note, 'caller_id', 'has no number');
+  if (caller_number === null) return refused(note, 'caller_id', 'has no number');
   return {
     ...own,
     caller_number,
@@ -56,9 +50,9 @@ export function contactRow(record: SourceRecord, context: RowContext, note: Note
     opt_out: of.flag('opt_out'),
     opted_out_at: of.time('opted_out_at'),
     opted_in_at: of.time('opted_in_at'),
-    calls_count: of.whole('calls_count') ?? 0,
-    sms_count: of.whole('sms_count') ?? 0,
-    emails_count: of.whole('emails_count') ?? 0,
+    calls_count: of.count('calls_count') ?? 0,
+    sms_count: of.count('sms_count') ?? 0,
+    emails_count: of.count('emails_count') ?? 0,
     last_contacted_at: of.time('last_contacted_at'),
   };
 }
@@ -81,8 +75,8 @@ export function restrictionsOf(
     new Set(
       [record[field] ?? []]
         .flat()
-        .map(Number)
-        .filter((id) => known.get(`${owner}s`)?.has(id)),
+        .map(readId)
+        .filter((id) => id !== undefined && known.get(`${owner}s`)?.has(id)) as number[],
     );
   const blocked = idsIn(`blocked_${owner}_ids`);
   const opt_out = idsIn(`opt_out_${owner}_ids`);
@@ -94,11 +88,11 @@ export function restrictionsOf(
   }));
 }
 
-export function leadRow(record: SourceRecord, context: RowContext, note: Note): MadeRow {
+export function leadRow(record: MovableRecord, context: RowContext, note: Note): MadeRow {
   const of = fieldsOf(record, context, note);
-  const own = common(record, of, context, note);
+  const own = common(record, of, context);
   const caller_number = of.phone('caller_id');
-  if (!own || caller_number === null) return refused(note, 'caller_id', 'has no number');
+  if (caller_number === null) return refused(note, 'caller_id', 'has no number');
   const offer_id = of.reference('offer_id', 'offers');
   const schedule_id = of.reference('schedule_id', 'schedules');
   if (offer_id === null && schedule_id === null)
@@ -132,20 +126,20 @@ const zonesOf = (of: FieldReader, caller_number: number): string[] =>
 const leadColumns = (of: FieldReader) => ({
   email: of.text('email'),
   contact_field_type: of.text('contact_field_type'),
-  expires_in: of.whole('expires_in'),
+  expires_in: of.count('expires_in'),
   sub_id: of.text('sub_id'),
   traffic_source_id: of.reference('traffic_source_id', 'traffic_sources'),
   buyer_id: of.reference('buyer_id', 'buyers'),
   remote_ip: of.text('remote_ip'),
-  attempted_call_id: of.whole('attempted_call_id'),
-  connected_call_id: of.whole('connected_call_id'),
+  attempted_call_id: of.id('attempted_call_id'),
+  connected_call_id: of.id('connected_call_id'),
   sms_number_id: of.reference('sms_number_id', 'phone_numbers'),
   dial_number_id: of.reference('dial_number_id', 'phone_numbers'),
-  lead_priority: of.number('lead_priority'),
-  hours_to_expire: of.whole('hours_to_expire'),
-  max_contact_attempts: of.whole('max_contact_attempts'),
-  revenue: of.number('revenue') ?? 0,
-  payout: of.number('payout') ?? 0,
+  lead_priority: of.amount('lead_priority'),
+  hours_to_expire: of.count('hours_to_expire'),
+  max_contact_attempts: of.count('max_contact_attempts'),
+  revenue: of.amount('revenue') ?? 0,
+  payout: of.amount('payout') ?? 0,
   offer_converted: of.flag('offer_converted'),
   buyer_converted: of.flag('buyer_converted'),
   data: of.object('data') ?? {},
@@ -163,7 +157,7 @@ function leadStatus(status: string | null, schedule_id: number | null, note: Not
   const planned = schedule_id === null ? 'queue' : 'scheduled';
   if (status === 'running') return planned;
   if (LEAD_STATUSES.has(status)) return status!;
-  note('status', `changed to completed: ${JSON.stringify(status)} is no status of leads`);
+  note('status', `changed to completed: ${quote(status)} is no status of leads`);
   return 'completed';
 }
 
@@ -179,17 +173,17 @@ function noteUnfinished(record: SourceRecord, schedule_id: number | null, note: 
     );
 }
 
-export function callRow(record: SourceRecord, context: RowContext, note: Note): MadeRow {
+export function callRow(record: MovableRecord, context: RowContext, note: Note): MadeRow {
   const of = fieldsOf(record, context, note);
-  const own = common(record, of, context, note);
+  const own = common(record, of, context);
   const direction = of.text('category');
-  if (!own || (direction !== 'inbound' && direction !== 'outbound'))
+  if (direction !== 'inbound' && direction !== 'outbound')
     return refused(note, 'category', 'is neither inbound nor outbound');
   const ended_at = of.time('ended_at');
   if (ended_at === null) return refused(note, 'ended_at', 'is under way: run the command again');
   const status = of.text('status');
   if (!CALL_STATUSES.has(status))
-    note('status', `changed to completed: ${JSON.stringify(status)} is no status of calls`);
+    note('status', `changed to completed: ${quote(status)} is no status of calls`);
   const [caller_number, number_called] = [of.phone('caller_number'), of.phone('number_called')];
   const buyer_id = of.reference('buyer_id', 'buyers');
   const inbound = direction === 'inbound';
@@ -213,35 +207,35 @@ const callColumns = (of: FieldReader) => ({
   caller_state: of.text('caller_state'),
   caller_zip: of.text('caller_zip'),
   caller_country: of.text('caller_country'),
-  connect_to: of.text('connected_to'),
+  connect_to: of.longText('connected_to'),
   error_code: of.text('error_code'),
-  error_message: of.text('error_message'),
-  hangup_cause: of.text('hangup_cause'),
+  error_message: of.longText('error_message'),
+  hangup_cause: of.longText('hangup_cause'),
   carrier: of.text('provider') ?? 'unknown',
   carrier_call_id: of.text('call_sid'),
   sub_id: of.text('sub_id'),
   contact_field_type: of.text('contact_field_type'),
-  fallback: of.text('fallback'),
+  fallback: of.longText('fallback'),
   token_values: of.object('token_values') ?? {},
-  recording_url: of.text('recording_url'),
-  revenue: of.number('revenue') ?? 0,
-  buyer_revenue: of.number('buyer_revenue') ?? of.number('revenue') ?? 0,
-  payout: of.number('payout') ?? 0,
-  provider_cost: of.number('provider_cost'),
-  service_cost: of.number('service_cost') ?? 0,
+  recording_url: of.longText('recording_url'),
+  revenue: of.amount('revenue') ?? 0,
+  buyer_revenue: of.amount('buyer_revenue') ?? of.amount('revenue') ?? 0,
+  payout: of.amount('payout') ?? 0,
+  provider_cost: of.amount('provider_cost'),
+  service_cost: of.amount('service_cost') ?? 0,
   buyer_converted: of.flag('buyer_converted'),
   buyer_repeat_caller: of.flag('buyer_repeat_caller'),
   traffic_source_converted: of.flag('traffic_source_converted'),
   traffic_source_repeat_caller: of.flag('traffic_source_repeat_caller'),
   answered_at: of.time('answered_at'),
   connected_at: of.time('connected_at'),
-  total_duration: of.whole('total_duration'),
-  answered_duration: of.whole('answered_duration'),
+  total_duration: of.count('total_duration'),
+  answered_duration: of.count('answered_duration'),
   quality_assurance_name: of.text('quality_assurance_name'),
-  disposition_notes: of.text('disposition_notes'),
+  disposition_notes: of.longText('disposition_notes'),
   answered_by: of.text('answered_by'),
   machine_action: of.text('machine_action'),
-  machine_message: of.text('machine_message'),
+  machine_message: of.longText('machine_message'),
   abandoned: of.flag('abandoned'),
 });
 

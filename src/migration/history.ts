@@ -14,9 +14,12 @@ import { MOVE_LEADS } from './queries/leads';
 import { HAS_POSITION, READ_POSITION, SAVE_POSITION } from './queries/positions';
 import { noteOn, sourceKey, type Context, type Count } from './context';
 import { callRow, contactRow, leadRow, restrictionsOf, type Row } from './history-rows';
-import type { RowContext } from './fields';
-import { Refused, type Page, type PageOptions, type SourceRecord } from './reader';
+import { readUuid, type RowContext } from './fields';
+import { Refused } from './answer';
+import { readId } from './ids';
+import type { PageOptions } from './reader';
 import { recordColumns } from './record-columns';
+import { readRecords, type MovableRecord, type RecordPage } from './records';
 
 // Moves contacts, leads and calls: as rows, since no operation makes what has happened elsewhere.
 // Each page is one transaction with the position after it, so that an interrupted run goes on from
@@ -27,7 +30,7 @@ export type HistoryResource = (typeof HISTORY)[number];
 
 /** A record of a page, and the row that was made of it. */
 interface Made {
-  record: SourceRecord;
+  record: MovableRecord;
   row: Row;
 }
 
@@ -36,7 +39,7 @@ interface Kind {
   serializer?: string;
   toRow: typeof leadRow;
   /** Before rows are made: finds which records they name are here. */
-  prepare?: (records: readonly SourceRecord[], context: Context) => Promise<void>;
+  prepare?: (records: readonly MovableRecord[], context: Context) => Promise<void>;
   /** Inserts the rows, and returns the ids of those that are new. */
   write: (tx: Db, made: readonly Made[], context: Context) => Promise<string[]>;
   /** What of a record that cannot be written must be here all the same. */
@@ -81,7 +84,7 @@ export async function isInterrupted(
 
 /** Moves the records of a resource. Throws NotOffered where the other service has no such list. */
 export async function moveHistory(resource: HistoryResource, context: Context): Promise<Count> {
-  const { source, db, deps, dry_run, since } = context;
+  const { db, deps, dry_run, since } = context;
   const key = { source: sourceKey(context), resource };
   const [saved] = dry_run ? [] : await db.sql(READ_POSITION, key);
   const rows: RowContext = {
@@ -99,7 +102,7 @@ export async function moveHistory(resource: HistoryResource, context: Context): 
   ];
   for (const request of [...requests, limits]) {
     try {
-      for await (const page of source.pages(resource, resource, request))
+      for await (const page of readRecords(resource, context, request))
         await movePage(resource, page, { ...context, rows, count });
       break;
     } catch (error) {
@@ -116,7 +119,7 @@ interface PageContext extends Context {
 
 async function movePage(
   resource: HistoryResource,
-  { items, next }: Page<SourceRecord>,
+  { items, refused, next }: RecordPage,
   context: PageContext,
 ): Promise<void> {
   const { count, dry_run } = context;
@@ -128,8 +131,8 @@ async function movePage(
     const row = kind.toRow(record, context.rows, note);
     return row ? [{ record, row }] : [];
   });
-  count.read += items.length;
-  count.refused += items.length - made.length;
+  count.read += items.length + refused;
+  count.refused += items.length - made.length + refused;
   if (dry_run) {
     count.moved += made.length;
     return;
@@ -145,7 +148,7 @@ async function movePage(
 /** After the last page there is none: only this one is read again by a run that goes on. */
 const LAST_PAGE = 'cursor=0';
 
-function noteUnknown(resource: string, record: SourceRecord, context: Context): void {
+function noteUnknown(resource: string, record: MovableRecord, context: Context): void {
   const note = noteOn(context, resource, record.id);
   const columns = recordColumns(resource);
   for (const [field, value] of Object.entries(record))
@@ -191,10 +194,12 @@ async function writePage(
 
 /** Whether the database refuses a value: a class of errors that another try does not change. */
 const isAboutValues = (error: unknown): error is Error & { code: string } =>
-  error instanceof Error && /^(21|22|23)\w{3}$/.test((error as { code?: string }).code ?? '');
+  error instanceof Error && /^(21|22|23|54)\w{3}$/.test((error as { code?: string }).code ?? '');
 
 const reasonOf = ({ code, message }: Error & { code: string }): string =>
-  code === '23505' ? 'another record has its id or its uuid' : message;
+  code === '23505'
+    ? 'another record has its id or its uuid'
+    : `a value of it cannot be stored (${message})`;
 
 /** Records that were not inserted: they are here already, or something else is in their way. */
 async function noteOthers(
@@ -210,7 +215,8 @@ async function noteOthers(
   const uuids = new Map(found.map(({ id, uuid }) => [Number(id), uuid]));
   for (const { record, row } of asked) {
     const uuid = uuids.get(row.id);
-    const is_same = uuid !== undefined && (typeof record.uuid !== 'string' || record.uuid === uuid);
+    const their_uuid = readUuid(record.uuid) ?? uuid;
+    const is_same = uuid !== undefined && their_uuid === uuid;
     if (is_same || (resource === 'contacts' && uuid === undefined)) count.here++;
     else {
       const why = uuid === undefined ? kind.in_the_way : 'another record is in the way';
@@ -271,10 +277,10 @@ function restrictedNumbers(made: readonly Made[]): object[] {
 }
 
 async function findLeads(
-  records: readonly SourceRecord[],
+  records: readonly MovableRecord[],
   { db, known, dry_run }: Context,
 ): Promise<void> {
-  const ids = records.flatMap(({ lead_id }) => (lead_id ? [String(lead_id)] : []));
+  const ids = records.flatMap(({ lead_id }) => readId(lead_id) ?? []).map(String);
   const found = dry_run ? ids.map((id) => ({ id })) : await db.sql(FIND_LEADS, { ids });
   known.set('leads', new Set(found.map(({ id }) => Number(id))));
 }

@@ -2,7 +2,7 @@ import { sourceKey, type Context, type Count } from './context';
 import { HISTORY, moveHistory } from './history';
 import { moveDestinations, moveNumbers } from './numbers';
 import { DELETE_POSITIONS } from './queries/positions';
-import { NotOffered } from './reader';
+import { NotOffered } from './answer';
 import { REMARKS, RESOURCES } from './resources';
 import { moveSetup } from './setup';
 
@@ -12,15 +12,27 @@ import { moveSetup } from './setup';
 /** What happened to the records, by resource. */
 export type Counts = Record<string, Count>;
 
-/** The reports of `context` say what was not moved as it was. */
+/** The lists of an account that are read. */
+const LISTS = ['phone_numbers', ...RESOURCES, ...HISTORY];
+
+/** Those that the other service did not offer. */
+export const missingLists = (counts: Counts): string[] =>
+  LISTS.filter((resource) => !Object.hasOwn(counts, resource));
+
+/**
+ * The reports of `context` say what was not moved as it was. Throws for a service that has none of
+ * the lists: it is not the API of an account.
+ */
 export async function migrate(context: Context): Promise<Counts> {
   const counts: Counts = {};
+  const statuses = new Set<number>();
   const move = async (resource: string, work: () => Promise<Count>): Promise<void> => {
     try {
       counts[resource] = await work();
       if (resource === 'contacts') context.known.set(resource, new Set());
     } catch (error) {
       if (!(error instanceof NotOffered)) throw error;
+      statuses.add(error.status);
       const done = `not moved: ${error.message}`;
       context.report({ resource, old_id: '', field: '', done });
     }
@@ -29,6 +41,12 @@ export async function migrate(context: Context): Promise<Counts> {
   for (const resource of RESOURCES) await move(resource, () => moveSetup(resource, context));
   if (counts.phone_numbers) await moveDestinations(context);
   for (const resource of HISTORY) await move(resource, () => moveHistory(resource, context));
+  if (Object.keys(counts).length === 0)
+    throw new Error(
+      `${context.source.url} has none of the lists of an account: it answers ` +
+        `${[...statuses].join(' and ')} to ${LISTS.join(', ')}. Give the address of its API, ` +
+        'such as https://host/api/v1, and credentials that may read it.',
+    );
   for (const [resource, done] of Object.entries(REMARKS))
     if (!counts[resource] || counts[resource].read > 0)
       context.report({ resource, old_id: '', field: '', done });

@@ -1,16 +1,19 @@
 import { numberFacts } from '../carriers/number-facts';
-import { keepingIdentity } from '../db/kept-identity';
+import { keepingIdentity, type KeptIdentity } from '../db/kept-identity';
 import { HttpProblem } from '../errors';
-import { addNumber } from '../numbers/add-number';
+import { addNumber, type NewNumber } from '../numbers/add-number';
 import { numberReaderOf } from '../phone/caller-number';
 import type { NumberReader } from '../phone/parse-number';
 import { noteOn, remember, type Context, type Count, type Note, type Outcome } from './context';
-import type { SourceRecord } from './reader';
+import { readTime, readUuid } from './fields';
+import { quote } from './page';
+import { MAX_RECORDS, readRecords, type MovableRecord } from './records';
 
 // Moves telephone numbers: before the setup, which names them, and what calls to them do after it.
 // At the carrier nothing changes.
 
 const RESOURCE = 'phone_numbers';
+const LIMIT = { maxItems: MAX_RECORDS };
 /** What calls to a number do: they name records that come after the numbers. */
 const DESTINATION = ['forward_type', 'offer_id', 'buyer_id', 'traffic_source_id'] as const;
 
@@ -18,18 +21,21 @@ const DESTINATION = ['forward_type', 'offer_id', 'buyer_id', 'traffic_source_id'
 export async function moveNumbers(context: Context): Promise<Count> {
   const count: Count = { read: 0, moved: 0, here: 0, refused: 0 };
   const read = await numberReaderOf(context.db);
-  for await (const { items } of context.source.pages(RESOURCE, RESOURCE))
+  for await (const { items, refused } of readRecords(RESOURCE, context, LIMIT)) {
+    count.read += refused;
+    count.refused += refused;
     for (const record of items) {
       const outcome = await moveNumber(record, read, context);
       count.read++;
       count[outcome]++;
-      if (outcome !== 'refused') remember(context.known, RESOURCE, Number(record.id));
+      if (outcome !== 'refused') remember(context.known, RESOURCE, record.id);
     }
+  }
   return count;
 }
 
 async function moveNumber(
-  record: SourceRecord,
+  record: MovableRecord,
   read: NumberReader,
   context: Context,
 ): Promise<Outcome> {
@@ -39,69 +45,104 @@ async function moveNumber(
     note(field, `not moved: ${why}`);
     return 'refused';
   };
-  const sent = String(record.phone_number ?? record.number);
-  const number = read(sent);
-  if (number === undefined) return refuse('phone_number', `${sent} is no telephone number`);
-  const found = await target.find(RESOURCE, Number(record.id));
+  const sent = record.phone_number ?? record.number;
+  const number = typeof sent === 'object' ? undefined : read(String(sent));
+  if (number === undefined) return refuse('phone_number', `${quote(sent)} is no telephone number`);
+  const found = await target.find(RESOURCE, record.id);
   if (found && found.phone_number !== `+${number}`)
     return refuse('id', `another record is in the way, ${String(found.phone_number)}`);
   if (found) return 'here';
-  return dry_run ? 'moved' : create(record, `+${number}`, context, refuse);
+  if (dry_run) return 'moved';
+  const fault = await create(toNumber(record, `+${number}`, context, note), context);
+  return fault === undefined ? 'moved' : refuse('phone_number', fault);
 }
 
-async function create(
-  { id, uuid, created_at, name, external_record_id, country, toll_free }: SourceRecord,
+interface MovedNumber {
+  identity: KeptIdentity;
+  number: NewNumber;
+}
+
+/** What cannot be read of a number is left out, and noted. */
+function toNumber(
+  record: MovableRecord,
   phone_number: string,
+  { deps }: Context,
+  note: Note,
+): MovedNumber {
+  const readAs = <T>(field: string, parse: (value: unknown) => T | undefined): T | undefined => {
+    const value = record[field] ?? undefined;
+    const parsed = value === undefined ? undefined : parse(value);
+    if (value !== undefined && parsed === undefined) note(field, `left out: it is ${quote(value)}`);
+    return parsed;
+  };
+  const [uuid, created_at] = [readAs('uuid', readUuid), readAs('created_at', readTime)];
+  const facts = numberFacts(phone_number);
+  return {
+    identity: {
+      id: BigInt(record.id),
+      ...(uuid !== undefined && { uuid }),
+      ...(created_at && { created_at }),
+    },
+    number: {
+      phone_number,
+      country: readAs('country', readCountry) ?? facts?.country ?? 'US',
+      toll_free: record.toll_free === true,
+      name: readAs('name', readName) ?? null,
+      external_record_id: readAs('external_record_id', readName) ?? null,
+      carrier: deps.carrier.name,
+      carrier_number_id: null,
+    },
+  };
+}
+
+/** Returns why the number cannot be here; undefined if it is. */
+async function create(
+  { identity, number }: MovedNumber,
   { db, deps }: Context,
-  refuse: (field: string, why: string) => Outcome,
-): Promise<Outcome> {
-  const identity = {
-    id: BigInt(Number(id)),
-    ...(typeof uuid === 'string' && { uuid }),
-    ...(typeof created_at === 'string' && { created_at: new Date(created_at) }),
-  };
-  const number = {
-    ...numberFacts(phone_number),
-    phone_number,
-    country: String(country ?? 'US'),
-    toll_free: toll_free === true,
-    name: textOr(name),
-    external_record_id: textOr(external_record_id),
-    carrier: deps.carrier.name,
-    carrier_number_id: null,
-  };
+): Promise<string | undefined> {
+  const kept = keepingIdentity(db, { table: 'numbers', model: 'number', identity });
   try {
-    await keepingIdentity(db, { table: 'numbers', model: 'number', identity }).transaction((tx) =>
-      addNumber(tx, number, deps.clock()),
-    );
-    return 'moved';
+    await kept.transaction((tx) => addNumber(tx, number, deps.clock()));
+    return undefined;
   } catch (error) {
-    if (!(error instanceof HttpProblem)) throw error;
-    return refuse('phone_number', error.message);
+    if (error instanceof HttpProblem) return error.message;
+    if ((error as { code?: string }).code === UNIQUE_VIOLATION)
+      return 'another record has its id or its uuid';
+    throw error;
   }
 }
 
-const textOr = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+/** As Prisma calls it. */
+const UNIQUE_VIOLATION = 'P2002';
+const MAX_NAME_CHARS = 255;
+
+const readName = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.length <= MAX_NAME_CHARS ? value : undefined;
+
+const readCountry = (value: unknown): string | undefined =>
+  typeof value === 'string' && /^[A-Z]{2}$/.test(value) ? value : undefined;
 
 /** Lets calls to the numbers do what they did, as far as it is not said here what they do. */
 export async function moveDestinations(context: Context): Promise<void> {
   if (context.dry_run) return;
-  for await (const { items } of context.source.pages(RESOURCE, RESOURCE))
+  // The first time has said in the report which records cannot be moved.
+  const silent = { ...context, report: () => undefined };
+  for await (const { items } of readRecords(RESOURCE, silent, LIMIT))
     for (const record of items) {
-      if (!context.known.get(RESOURCE)?.has(Number(record.id))) continue;
-      const here = await context.target.find(RESOURCE, Number(record.id));
+      if (!context.known.get(RESOURCE)?.has(record.id)) continue;
+      const here = await context.target.find(RESOURCE, record.id);
       if (here && here.offer_id === null && here.buyer_id === null)
         await setDestination(record, context, noteOn(context, RESOURCE, record.id));
     }
 }
 
-async function setDestination(record: SourceRecord, { target }: Context, note: Note) {
+async function setDestination(record: MovableRecord, { target }: Context, note: Note) {
   const given = DESTINATION.flatMap((field) =>
     record[field] === null || record[field] === undefined ? [] : [[field, record[field]]],
   );
   if (given.length === 0) return;
   const body: Record<string, unknown> = Object.fromEntries(given);
-  const faults = await target.update(`${RESOURCE}/${String(record.id)}`, body);
+  const faults = await target.update(`${RESOURCE}/${record.id}`, body);
   for (const [field, messages] of Object.entries(faults ?? {}))
     note(field, `left out: ${messages.join('; ')}`);
 }

@@ -1,7 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { attempt, BadAnswer, NotOffered, Refused, type AnswerLimits } from './answer';
+import { ListWatch } from './list-watch';
+import { FIRST_PAGE, readEnvelope } from './page';
 
 // Reads another service that speaks this API: politely, page by page, and again where a request
-// was refused for a moment or its connection was cut.
+// was refused for a moment or its connection was cut. What it answers is checked; what cannot be
+// used ends the command with a sentence that begins with the address of the page.
+
+export interface SourceLimits extends AnswerLimits {
+  /** Times that a page is asked for. */
+  tries: number;
+  /** Before the second try; later ones wait twice as long each. */
+  firstPauseMs: number;
+  /** Pages without an item, one after the other. */
+  emptyPages: number;
+}
 
 export interface SourceOptions {
   /** Its base URL, with /api/v1. */
@@ -10,20 +23,21 @@ export interface SourceOptions {
   authorization: string;
   /** Requests a second, at most. */
   rate: number;
+  /** Records of a page. */
+  perPage?: number;
+  limits?: Partial<SourceLimits>;
 }
-
-/** The other service does not offer a resource, or not to these credentials. */
-export class NotOffered extends Error {}
-
-/** It refuses a request, and another try would not change that. */
-export class Refused extends Error {}
 
 export type SourceRecord = Record<string, unknown>;
 
-export interface Page<Item> {
-  items: Item[];
+export interface Page {
+  items: unknown[];
   /** Where the next page begins; undefined after the last one. */
   next: string | undefined;
+  /** Its URL, which has no credentials. */
+  address: string;
+  /** Of the last page, where the list has ended before its total: how much was read of how much. */
+  short: string | undefined;
 }
 
 export interface PageOptions {
@@ -33,6 +47,8 @@ export interface PageOptions {
   since?: Date | undefined;
   /** Which columns records have. */
   serializer?: string | undefined;
+  /** A list that has more never ends. */
+  maxItems?: number | undefined;
 }
 
 export interface Source {
@@ -42,116 +58,128 @@ export interface Source {
    * The pages of a list; `root` is the member of a reply that has its items, unless its metadata
    * names another. Throws NotOffered where there is no such list.
    */
-  pages<Item = SourceRecord>(
-    path: string,
-    root: string,
-    options?: PageOptions,
-  ): AsyncGenerator<Page<Item>>;
+  pages(path: string, root: string, options?: PageOptions): AsyncGenerator<Page>;
 }
 
-const MAX_TRIES = 8;
 const MAX_PAUSE_MS = 60_000;
-const FIRST_PAUSE_MS = 250;
-const REQUEST_TIMEOUT_MS = 60_000;
-const PER_PAGE = '100';
-const NOT_OFFERED = new Set([403, 404, 405, 501]);
-const FIRST_PAGE = 'cursor=-1';
+export const DEFAULT_PER_PAGE = 100;
+/** More leads and calls than anybody has. */
+const MAX_ITEMS = 100_000_000;
+const LIMITS: SourceLimits = {
+  bytes: 16_000_000,
+  ms: 60_000,
+  waitMs: 300_000,
+  tries: 8,
+  firstPauseMs: 500,
+  emptyPages: 100,
+};
+/** Ends the sentences with which a page ends the command. */
+export const STAYS = 'What was moved stays; run the command again, and it goes on from here.';
 
-type Get = (path: string) => Promise<SourceRecord>;
+type Get = (address: string) => Promise<unknown>;
 
-export function openSource({ from, authorization, rate }: SourceOptions): Source {
-  const url = from.replace(/\/$/, '');
-  let next_at = 0;
+export function openSource(options: SourceOptions): Source {
+  const url = parseBaseUrl(options.from);
+  const limits = { ...LIMITS, ...options.limits };
+  let nextAt = 0;
   const politely = async () => {
-    const wait = next_at - Date.now();
-    next_at = Math.max(next_at, Date.now()) + 1_000 / rate;
+    const wait = nextAt - Date.now();
+    nextAt = Math.max(nextAt, Date.now()) + 1_000 / options.rate;
     if (wait > 0) await pause(wait);
   };
-  const get: Get = async (path) => {
+  const get: Get = async (address) => {
     for (let tries = 1; ; tries++) {
       await politely();
-      const reply = await attempt(`${url}/${path}`, authorization);
+      const reply = await attempt(address, options.authorization, limits);
       if ('body' in reply) return reply.body;
-      if (tries >= MAX_TRIES)
-        throw new Error(`${url}/${path} does not answer (${reply.fault}); run the command again.`);
-      await pause(reply.wait_ms ?? Math.min(FIRST_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS));
+      if (tries >= limits.tries)
+        throw new BadAnswer(`could not be read in ${tries} tries (it ${reply.fault})`);
+      await pause(reply.waitMs ?? Math.min(limits.firstPauseMs * 2 ** (tries - 1), MAX_PAUSE_MS));
     }
   };
+  const perPage = options.perPage ?? DEFAULT_PER_PAGE;
   return {
     url,
-    pages: <Item>(path: string, root: string, options: PageOptions = {}) =>
-      pagesOf<Item>({ path, root, get }, options),
+    pages: (path, root, pageOptions = {}) =>
+      readPages({ url: `${url}/${path}`, root, perPage, get, limits }, pageOptions),
   };
 }
 
-type Attempt = { body: SourceRecord } | { fault: string; wait_ms?: number | undefined };
-
-/** One request. Throws for a refusal that another try does not change. */
-async function attempt(url: string, authorization: string): Promise<Attempt> {
-  try {
-    const response = await fetch(url, {
-      headers: { authorization, accept: 'application/json' },
-      redirect: 'error',
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-    });
-    const { status, headers } = response;
-    if (response.ok) return { body: (await response.json()) as SourceRecord };
-    await response.body?.cancel();
-    if (NOT_OFFERED.has(status)) throw new NotOffered(`the other service answers ${status}`);
-    if (status !== 429 && status < 500) throw new Refused(`${url} answers ${status}.`);
-    return { fault: String(status), wait_ms: retryAfter(headers.get('retry-after')) };
-  } catch (error) {
-    if (error instanceof NotOffered || error instanceof Refused) throw error;
-    return { fault: (error as Error).message };
-  }
-}
-
-/** Milliseconds; the header has seconds, or a date. */
-function retryAfter(header: string | null): number | undefined {
-  if (header === null) return undefined;
-  const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_PAUSE_MS);
+/** Messages name addresses, and so these have no credentials. */
+function parseBaseUrl(from: string): string {
+  const url = URL.canParse(from) ? new URL(from) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new Error('--from must be the address of an API, such as https://host/api/v1.');
+  if (url.username || url.password)
+    throw new Error('--from must not have credentials: give them with --key or --token.');
+  if (/[?#]/.test(from))
+    throw new Error('--from must end with the path of the API, such as https://host/api/v1.');
+  return from.trim().replace(/\/$/, '');
 }
 
 interface List {
-  path: string;
+  url: string;
   root: string;
+  perPage: number;
   get: Get;
+  limits: SourceLimits;
 }
 
-/** By cursor; by page number where the other service has no cursor. */
-async function* pagesOf<Item>(
-  { path, root, get }: List,
-  { from, since, serializer }: PageOptions,
-): AsyncGenerator<Page<Item>> {
+async function* readPages(list: List, options: PageOptions): AsyncGenerator<Page> {
+  const { from, since, serializer } = options;
   const query = new URLSearchParams({
-    per_page: PER_PAGE,
-    ...(since && { created_at_from: timeOf(since) }),
+    per_page: String(list.perPage),
+    ...(since && { created_at_from: formatTime(since) }),
     ...(serializer !== undefined && { serializer }),
   }).toString();
-  let position: string | undefined = from ?? FIRST_PAGE;
-  let n = Number(/^page=(\d+)$/.exec(position)?.[1] ?? 1);
-  while (position !== undefined) {
-    const reply: SourceRecord = await get(`${path}?${query}&${position}`);
-    const metadata = (reply.metadata ?? {}) as Record<string, unknown>;
-    const items = reply[root] ?? reply[String(metadata.root)];
-    if (!Array.isArray(items)) throw new NotOffered(`the reply has no ${root}`);
-    position = nextPosition(metadata, { n: n++, is_empty: items.length === 0 });
-    yield { items: items as Item[], next: position };
+  const start = startOf(from, list.perPage);
+  const watch = new ListWatch({
+    start,
+    isResumed: from !== undefined,
+    maxItems: options.maxItems ?? MAX_ITEMS,
+    maxEmptyPages: list.limits.emptyPages,
+  });
+  for (let position: string | undefined = start; position !== undefined;) {
+    const address: string = `${list.url}?${query}&${position}`;
+    let page: Page;
+    try {
+      const envelope = readEnvelope(await list.get(address), list.root, position);
+      page = { ...envelope, address, short: watch.look(envelope) };
+    } catch (error) {
+      const isFirst = position === start;
+      throw explain(error, address, { isFirst, isResumed: from !== undefined });
+    }
+    position = page.next;
+    yield { ...page, next: position && keptPosition(position, list.perPage) };
   }
+}
+
+/** The error that ends the command, or lets the list be asked for in another way. */
+function explain(
+  error: unknown,
+  address: string,
+  { isFirst, isResumed }: { isFirst: boolean; isResumed: boolean },
+): unknown {
+  if (error instanceof BadAnswer) return new Error(`${address} ${error.message}. ${STAYS}`);
+  if (error instanceof Refused) return new Refused(`${address} ${error.message}. ${STAYS}`);
+  if (!(error instanceof NotOffered) || (isFirst && !isResumed)) return error;
+  const fault = `${address} answers ${error.status}, although the list is there. ${STAYS}`;
+  return isFirst ? new Refused(fault) : new Error(fault);
+}
+
+/** A number says nothing about where a page is among pages of another size. */
+const keptPosition = (position: string, perPage: number): string =>
+  position.startsWith('page=') && perPage !== DEFAULT_PER_PAGE
+    ? `${position}&per_page=${perPage}`
+    : position;
+
+function startOf(kept: string | undefined, perPage: number): string {
+  const [, number, size = DEFAULT_PER_PAGE] =
+    /^(page=\d+)(?:&per_page=(\d+))?$/.exec(kept ?? '') ?? [];
+  if (number === undefined) return kept ?? FIRST_PAGE;
+  return Number(size) === perPage ? number : FIRST_PAGE;
 }
 
 /** As the API wants times: YYYY-MM-DD HH:MM:SS +ZZZZ. */
-const timeOf = (at: Date): string => at.toISOString().replace('T', ' ').replace(/\..*/, ' +0000');
-
-function nextPosition(
-  { next_cursor, total_pages }: Record<string, unknown>,
-  { n, is_empty }: { n: number; is_empty: boolean },
-): string | undefined {
-  if (next_cursor !== undefined && next_cursor !== null) {
-    const cursor = String(next_cursor);
-    return cursor === '0' ? undefined : `cursor=${encodeURIComponent(cursor)}`;
-  }
-  const is_last = is_empty || n >= Number(total_pages ?? Infinity);
-  return is_last ? undefined : `page=${n + 1}`;
-}
+const formatTime = (at: Date): string =>
+  at.toISOString().replace('T', ' ').replace(/\..*/, ' +0000');

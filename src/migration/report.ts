@@ -43,8 +43,13 @@ export function openReport(file: string, { is_resumed }: { is_resumed: boolean }
 
 const lineOf = (cells: readonly string[]): string => `${cells.map(cell).join(',')}\n`;
 
+const MAX_CELL_CHARS = 1_000;
+/** Of text that comes from elsewhere; lines and tabs may be in cells. */
+const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/g;
+
 /** A spreadsheet must not take text of the other service for a formula. */
-const cell = (text: string): string => {
+const cell = (whole: string): string => {
+  const text = whole.slice(0, MAX_CELL_CHARS).replace(CONTROL, '\u{fffd}');
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };

@@ -67,6 +67,11 @@ const SENT_AS_BY: Partial<Record<Resource, Record<string, string>>> = {
   buyer_groups: { concurrency_cap_limit: 'concurrency_cap' },
 };
 
+function sentAs(resource: Resource, column: string): string {
+  const names = { ...SENT_AS, ...SENT_AS_BY[resource] };
+  return Object.hasOwn(names, column) ? names[column]! : column;
+}
+
 /** Columns that follow from what other resources have: from the other side of a relation. */
 const FROM_ELSEWHERE: Partial<Record<Resource, ReadonlySet<string>>> = {
   // The user is named by id; nobody has logged in here.
@@ -119,9 +124,9 @@ export function mapRecord(
   const body: Record<string, unknown> = {};
   const unknown: string[] = [];
   for (const [column, value] of Object.entries(record)) {
-    const name = SENT_AS_BY[resource]?.[column] ?? SENT_AS[column] ?? column;
+    const name = sentAs(resource, column);
     if (FROM_ELSEWHERE[resource]?.has(column)) continue;
-    if (name in writable) body[name] = value;
+    if (Object.hasOwn(writable, name)) body[name] = value;
     else if (!columns.has(column)) unknown.push(column);
   }
   const quiet = { ...OF_NEW[resource], ...(activate ? {} : QUIET[resource]) };

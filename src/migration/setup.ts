@@ -1,6 +1,8 @@
 import { noteOn, remember, type Context, type Count, type Note, type Outcome } from './context';
-import { NotOffered, type SourceRecord } from './reader';
-import { mapRecord, MEMBERS, type Members, type Resource } from './resources';
+import { moveMembers } from './members';
+import type { SourceRecord } from './reader';
+import { MAX_RECORDS, readRecords, type MovableRecord } from './records';
+import { mapRecord, MEMBERS, type Resource } from './resources';
 
 // Moves the setup of an account, record by record, through the operations of this API: whatever
 // they check and derive is so for records that were moved.
@@ -9,59 +11,32 @@ import { mapRecord, MEMBERS, type Members, type Resource } from './resources';
 export async function moveSetup(resource: Resource, context: Context): Promise<Count> {
   const count: Count = { read: 0, moved: 0, here: 0, refused: 0 };
   const members = MEMBERS[resource];
-  for await (const { items } of context.source.pages(resource, resource))
+  for await (const { items, refused } of readRecords(resource, context, {
+    maxItems: MAX_RECORDS,
+  })) {
+    count.read += refused;
+    count.refused += refused;
     for (const record of items) {
       const outcome = await moveRecord(resource, record, context);
       count.read++;
       count[outcome]++;
       if (outcome === 'refused') continue;
-      remember(context.known, resource, Number(record.id));
+      remember(context.known, resource, record.id);
       if (members && !context.dry_run) await moveMembers(resource, members, record, context);
     }
+  }
   return count;
 }
 
-/** Those that are on the list already stay there. */
-async function moveMembers(
-  resource: Resource,
-  { path, root, add, field }: Members,
-  { id }: SourceRecord,
-  context: Context,
-): Promise<void> {
-  const note = noteOn(context, resource, id);
-  const list = `${resource}/${String(id)}`;
-  try {
-    for await (const { items } of context.source.pages(`${list}/${path}`, root)) {
-      if (items.length === 0) continue;
-      const rejected = await context.target.add(`${list}/${add}`, { [field]: items.map(valueOf) });
-      for (const line of rejected) note(field, `not moved: ${line}`);
-    }
-  } catch (error) {
-    if (!(error instanceof NotOffered)) throw error;
-    note(field, `not moved: ${error.message}; import them as a file`);
-  }
-}
-
-/** A member of a list, by itself or as an object that has it. */
-const valueOf = (item: unknown): unknown =>
-  typeof item === 'object' && item !== null
-    ? ((item as SourceRecord).value ?? (item as SourceRecord).caller_id)
-    : item;
-
 async function moveRecord(
   resource: Resource,
-  record: SourceRecord,
+  record: MovableRecord,
   context: Context,
 ): Promise<Outcome> {
   const { target, dry_run } = context;
   const note = noteOn(context, resource, record.id);
-  const id = Number(record.id);
-  if (!Number.isSafeInteger(id) || id < 1) {
-    note('id', 'not moved: is not a number that a record can have');
-    return 'refused';
-  }
   if (record.built_in === true) return 'here';
-  const found = await target.find(resource, id);
+  const found = await target.find(resource, record.id);
   if (found) {
     if (isSame(record, found)) return 'here';
     note('id', `not moved: another record is in the way, ${nameOf(found)}`);

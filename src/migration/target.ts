@@ -14,11 +14,13 @@ export interface Target {
   find(resource: string, id: number): Promise<SourceRecord | undefined>;
   create(resource: string, body: object): Promise<Faults>;
   update(path: string, body: object): Promise<Faults>;
-  /** Adds members to a list. Returns what is wrong with those that were rejected. */
-  add(path: string, body: object): Promise<string[]>;
+  /** Adds members to a list: all but those that are wrong, or none where the body is refused. */
+  add(path: string, body: object): Promise<{ isRefused: boolean; faults: string[] }>;
 }
 
 const DAY_MS = 86_400_000;
+/** Malformed, or too large: another record may be neither. */
+const REFUSED_AS_A_WHOLE = new Set([400, 413]);
 
 /**
  * This installation, by its own operations: whatever they check, derive and count is so for records
@@ -71,6 +73,7 @@ function targetAt(base: string, key: Buffer): Target {
     const { status, answer } = await send(method, path, body);
     if (status < 300) return undefined;
     if (status === 422) return answer.errors as Record<string, string[]>;
+    if (REFUSED_AS_A_WHOLE.has(status)) return { '': [String(answer.message)] };
     throw new Error(`${path} cannot be written here: ${String(answer.message)}`);
   };
   return {
@@ -85,13 +88,15 @@ function targetAt(base: string, key: Buffer): Target {
     update: (path, body) => write('PUT', path, body),
     add: async (path, body) => {
       const { status, answer } = await send('POST', path, body);
-      if (status === 422)
-        return Object.values(answer.errors as Record<string, string[]>).map((found) =>
-          found.join('; '),
-        );
+      if (status === 422 || REFUSED_AS_A_WHOLE.has(status)) {
+        const errors = (answer.errors ?? {}) as Record<string, string[]>;
+        const faults = Object.values(errors).map((messages) => messages.join('; '));
+        return { isRefused: true, faults: faults.length > 0 ? faults : [String(answer.message)] };
+      }
       if (status >= 300) throw new Error(`${path}: ${String(answer.message)}`);
       const { rejected = [] } = answer as { rejected?: Record<string, string>[] };
-      return rejected.map((line) => Object.values(line).join(': '));
+      const faults = rejected.map((line) => Object.values(line).join(': '));
+      return { isRefused: false, faults };
     },
   };
 }

@@ -46,11 +46,14 @@ const show = async (path: string) => {
 test('everything that it offers comes over its pages, 429s and cut connections', async () => {
   const { code, output } = await run();
   expect(code).toBe(1);
-  const { resources } = JSON.parse(output);
+  const { resources, not_offered } = JSON.parse(output);
+  expect(not_offered).toEqual(
+    expect.arrayContaining(['phone_numbers', 'value_lists', 'contacts', 'calls']),
+  );
   expect(resources).toMatchObject({
     buyers: { read: 110, moved: 110, refused: 0 },
     users: { read: 2, moved: 1, refused: 1 },
-    leads: { read: 6, moved: 3, refused: 3 },
+    leads: { read: 6, moved: 4, refused: 2 },
   });
   const { body } = await world.company.api('get', 'buyers', { query: { per_page: 1 } });
   expect(body.metadata.total_count).toBe(110);
@@ -107,8 +110,11 @@ test('a lead is moved as far as it can be, and the report says why it is not', a
   expect(said('leads', '84').at(-1)).toBe(
     'offer_id: not moved: neither its offer nor its schedule is here',
   );
-  expect(said('leads', '85')).toEqual([expect.stringMatching(/^: not moved: /)]);
-  for (const id of [83, 84, 85]) expect([id, await show(`leads/${id}`)]).toEqual([id, undefined]);
+  expect(said('leads', '85')).toEqual([
+    expect.stringMatching(/^sub_id: changed: .* were replaced \(record 6 of http.*\/leads\?.*\)$/),
+  ]);
+  expect(await show('leads/85')).toMatchObject({ sub_id: 'odd\u{fffd}' });
+  for (const id of [83, 84]) expect([id, await show(`leads/${id}`)]).toEqual([id, undefined]);
 });
 
 test('somebody who has opted out there is not contacted here', async () => {

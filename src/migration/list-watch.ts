@@ -1,0 +1,81 @@
+import { VisitedPages } from '../bounded-reading';
+import { BadAnswer } from './answer';
+import { isObject, type Envelope } from './page';
+
+export interface WatchOptions {
+  /** Where reading begins. */
+  start: string;
+  /** Whether that is where an earlier run has ended: totals are of the whole list. */
+  isResumed: boolean;
+  /** A list that has more never ends. */
+  maxItems: number;
+  /** Pages without an item, one after the other. */
+  maxEmptyPages: number;
+}
+
+/** A list may grow while it is read, and totals may be estimates: not by more than this. */
+const [TOTAL_FACTOR, TOTAL_MARGIN] = [10, 10_000];
+const NEVER_ENDS = 'so that the list never ends';
+
+/** Looks at the pages of a list, one after the other. */
+export class ListWatch {
+  private readonly positions = new VisitedPages();
+  private readonly pages = new VisitedPages();
+  private totals: { first: number; last: number; greatest: number } | undefined;
+  private count = 0;
+  private emptyPages = 0;
+
+  constructor(private readonly options: WatchOptions) {
+    this.positions.add(options.start);
+  }
+
+  /**
+   * Throws BadAnswer for a page that shows that the list does not end. Returns how much was read of
+   * how much, if it ends before its total.
+   */
+  look({ items, next, total }: Envelope): string | undefined {
+    this.count += items.length;
+    this.emptyPages = items.length === 0 ? this.emptyPages + 1 : 0;
+    if (total !== undefined) {
+      const { first = total, greatest = 0 } = this.totals ?? {};
+      this.totals = { first, last: total, greatest: Math.max(greatest, total) };
+    }
+    const key = keyOf(items);
+    if (key !== undefined && !this.pages.add(key))
+      throw new BadAnswer(`has the records of an earlier page again, ${NEVER_ENDS}`);
+    this.requireLength();
+    if (next === undefined) return this.describeShortage();
+    if (!this.positions.add(next))
+      throw new BadAnswer(`is followed by ${next}, which was read before, ${NEVER_ENDS}`);
+    if (this.emptyPages > this.options.maxEmptyPages)
+      throw new BadAnswer(`is page ${this.emptyPages} in a row without records, ${NEVER_ENDS}`);
+    return undefined;
+  }
+
+  private requireLength(): void {
+    const { maxItems } = this.options;
+    const total = this.totals?.greatest;
+    if (total !== undefined && this.count > total * TOTAL_FACTOR + TOTAL_MARGIN)
+      throw new BadAnswer(
+        `is in a list of ${total} records, as it says, of which ${this.count} were read`,
+      );
+    if (this.count > maxItems)
+      throw new BadAnswer(`is in a list that has not ended after ${maxItems} records`);
+  }
+
+  /** What is added or deleted meanwhile is in the last total or in the first one only. */
+  private describeShortage(): string | undefined {
+    const { first, last } = this.totals ?? { first: 0, last: 0 };
+    const total = Math.min(first, last);
+    return this.options.isResumed || this.count >= total ? undefined : `${this.count} of ${total}`;
+  }
+}
+
+/** Equal for pages of the same records; undefined for one that is empty, or of what has no name. */
+function keyOf(items: readonly unknown[]): string | undefined {
+  const names = items.map((item) =>
+    isObject(item) ? (item.id ?? item.value ?? item.caller_id) : item,
+  );
+  const isNamed = names.every((name) => typeof name === 'string' || typeof name === 'number');
+  return isNamed && names.length > 0 ? names.join('\n') : undefined;
+}
