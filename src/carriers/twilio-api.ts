@@ -1,5 +1,6 @@
 import { request } from 'undici';
 import { cutText, parseForeignJson } from '../storable-text';
+import { readBytes, TooLarge } from '../bounded-reading';
 import type { Failure, FailureCode } from './carrier';
 import { failureCodeOf } from './twilio-words';
 
@@ -25,6 +26,8 @@ export type Json = Record<string, unknown>;
 export type Answer = { ok: true; body: Json } | Failure;
 
 const MAX_MESSAGE_CHARS = 500;
+/** A list of a thousand records has less. */
+const MAX_ANSWER_BYTES = 10_000_000;
 
 /** Errors before the connection is open: nothing was sent. */
 const BEFORE_SENDING = [
@@ -65,8 +68,9 @@ export async function ask(
         ...(method === 'POST' && { body: params }),
       },
     );
-    return interpret(statusCode, parse(await body.text()));
+    return interpret(statusCode, parse((await readBytes(body, MAX_ANSWER_BYTES)).toString()));
   } catch (error) {
+    if (error instanceof TooLarge) return unusable(error.message);
     return noResponse(error);
   }
 }
@@ -111,6 +115,27 @@ function interpret(status: number, body: Json | undefined): Answer {
   const ours = code ? failureCodeOf(code) : `http_${status}`;
   return { ok: false, retryable: ours === 'unavailable', code: ours, message };
 }
+
+/** An answer that says nothing about what the carrier has done. */
+export const unusable = (fault: string): Failure => ({
+  ok: false,
+  retryable: true,
+  maybe_sent: true,
+  code: 'unavailable',
+  message: `The carrier's answer ${fault}.`,
+});
+
+/** The records of a list; undefined where the answer has none, or something else in it. */
+export function readRecords(body: Json, list: string): Json[] | undefined {
+  const records = body[list];
+  const isRecord = (value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value);
+  return Array.isArray(records) && records.every(isRecord) ? (records as Json[]) : undefined;
+}
+
+/** The carrier's id of a record, as it can be stored and found again. */
+export const readSid = ({ sid }: Json): string | undefined =>
+  typeof sid === 'string' && /^[\x21-\x7e]{1,100}$/.test(sid) ? sid : undefined;
 
 function noResponse(error: unknown): Failure {
   const { name, code, message } = error as { name: string; code?: string; message: string };

@@ -1,5 +1,13 @@
 import type { Done, Leg, Legs } from './carrier';
-import { ask, type Account, type Fields, type Json } from './twilio-api';
+import {
+  ask,
+  readRecords,
+  readSid,
+  unusable,
+  type Account,
+  type Fields,
+  type Json,
+} from './twilio-api';
 import { callStatusOf } from './twilio-words';
 
 // Requests about calls in progress, and about the legs to single buyers.
@@ -61,14 +69,22 @@ export async function findLegs({ account, timeout_ms }: Service, sid: string): P
   const fields = { ParentCallSid: sid, PageSize: MAX_LEGS };
   const others = await ask(account, { method: 'GET', path: 'Calls', fields, signal });
   if (!others.ok) return others;
-  const children = Array.isArray(others.body.calls) ? (others.body.calls as Json[]) : [];
-  return { ok: true, legs: [own.body, ...children].map(legOf) };
+  // A cost without some of the legs would be written for ever.
+  const children = readRecords(others.body, 'calls');
+  if (!children) return unusable('has no list of calls');
+  const legs = [own.body, ...children].map(toLeg);
+  return legs.every((leg) => leg !== undefined)
+    ? { ok: true, legs }
+    : unusable('has a call without sid');
 }
 
-function legOf({ sid, status, price, price_unit }: Json): Leg {
+function toLeg(record: Json): Leg | undefined {
+  const { status, price, price_unit } = record;
+  const carrier_call_id = readSid(record);
+  if (carrier_call_id === undefined) return undefined;
   const is_unanswered = UNANSWERED.includes(callStatusOf(String(status)) ?? '');
   return {
-    carrier_call_id: String(sid),
+    carrier_call_id,
     cost: costOf(price) ?? (is_unanswered ? '0' : null),
     currency: typeof price_unit === 'string' && price_unit ? price_unit.toUpperCase() : 'USD',
   };

@@ -13,7 +13,15 @@ import {
   type Try,
 } from './carrier';
 import { keypadPattern, limitOf, nationalPrefix, pick } from './number-search';
-import { ask, type Account, type Fields, type Json } from './twilio-api';
+import {
+  ask,
+  readRecords,
+  readSid,
+  unusable,
+  type Account,
+  type Fields,
+  type Json,
+} from './twilio-api';
 import { changeCall, findLegs, startRecording, stopRinging } from './twilio-legs';
 import { keysTwiml } from './twilio-conference';
 import { callStatusOf, failureCodeOf, messageStatusOf } from './twilio-words';
@@ -50,6 +58,7 @@ interface OnceRequest<Status extends string> extends Try {
 /** Clocks differ, and the carrier's times are whole seconds. */
 const CLOCK_SKEW_MS = 5_000;
 const MAX_RECORDS = '1000';
+const E164 = /^\+[1-9]\d{6,14}$/;
 const NUMBERS = 'IncomingPhoneNumbers';
 const DETECTION = { at_once: 'Enable', for_message: 'DetectMessageEnd' };
 const CALL_EVENTS = ['initiated', 'ringing', 'answered', 'completed'];
@@ -204,7 +213,10 @@ async function findEarlier<Status extends string>(
   });
   if (!answer.ok) return answer;
   const createdAt = (record: Json) => Date.parse(String(record.date_created));
-  const records = recordsOf(answer.body, list)
+  const listed = readRecords(answer.body, list);
+  // None of ours is in it: that would have the request sent twice.
+  if (!listed) return unusable(`has no list of ${list}`);
+  const records = listed
     .filter(
       (record) =>
         isOurs(record) &&
@@ -219,20 +231,11 @@ function outcomeOf<Status extends string>(
   record: Json,
   { statusOf }: OnceRequest<Status>,
 ): Outcome<Status> {
-  if (typeof record.sid !== 'string')
-    return {
-      ok: false,
-      retryable: true,
-      maybe_sent: true,
-      code: 'unavailable',
-      message: 'The carrier returned a record without sid.',
-    };
+  const sid = readSid(record);
+  if (sid === undefined) return unusable('is a record without sid');
   const code = record.error_code ? failureCodeOf(String(record.error_code)) : undefined;
-  return { ok: true, carrier_id: record.sid, status: statusOf(record), ...(code && { code }) };
+  return { ok: true, carrier_id: sid, status: statusOf(record), ...(code && { code }) };
 }
-
-const recordsOf = (body: Json, list: string): Json[] =>
-  Array.isArray(body[list]) ? (body[list] as Json[]) : [];
 
 async function searchNumbers(service: Service, search: NumberSearch): Promise<Found> {
   const { country, toll_free = false } = search;
@@ -247,12 +250,12 @@ async function searchNumbers(service: Service, search: NumberSearch): Promise<Fo
   });
   // The carrier sells nothing of this kind in this country.
   if (!answer.ok) return answer.code === 'not_found' ? { ok: true, numbers: [] } : answer;
-  const numbers = recordsOf(answer.body, 'available_phone_numbers').map(
-    ({ phone_number }): AvailableNumber => ({
-      phone_number: String(phone_number),
-      country,
-      toll_free,
-    }),
+  const records = readRecords(answer.body, 'available_phone_numbers');
+  if (!records) return unusable('has no list of numbers');
+  const numbers = records.flatMap(({ phone_number }): AvailableNumber[] =>
+    typeof phone_number === 'string' && E164.test(phone_number)
+      ? [{ phone_number, country, toll_free }]
+      : [],
   );
   return { ok: true, numbers: pick(numbers, search) };
 }

@@ -6,6 +6,9 @@ import { HELD_NUMBERS } from './queries/number-lookups';
 /** Longer than a purchase takes: one that began earlier was interrupted, and its number is free. */
 const MAX_PURCHASE_MS = 60_000;
 
+/** Each asks the carrier once, while a caller waits. */
+const MAX_SEARCHES = 100;
+
 /**
  * Numbers that the carrier sells and no company of the installation owns or is buying. A carrier
  * may offer a number again that it has sold (the sandbox does).
@@ -17,14 +20,15 @@ export async function findNumbers(
 ): Promise<Found> {
   const since = new Date(now.getTime() - MAX_PURCHASE_MS);
   const except = new Set(search.except);
-  for (;;) {
+  for (let searches = 1; ; searches++) {
     const found = await carrier.searchNumbers({ ...search, except: [...except] });
     if (!found.ok) return found;
     const phone_numbers = found.numbers.map(({ phone_number }) => phone_number.slice(1));
     const rows = await db.sql(HELD_NUMBERS, { phone_numbers, since });
     const held = new Set(rows.map(({ phone_number }) => phone_number));
-    // A carrier that ignores `except` would find the same numbers for ever.
-    if ([...held].every((number) => except.has(number)))
+    // A carrier that ignores `except` would find the same numbers for ever, or one after the other
+    // all that are held.
+    if (searches === MAX_SEARCHES || [...held].every((number) => except.has(number)))
       return {
         ok: true,
         numbers: found.numbers.filter(({ phone_number }) => !held.has(phone_number)),

@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream';
 import type * as Sdk from '@aws-sdk/client-s3';
 import type { S3, S3ClientConfig } from '@aws-sdk/client-s3';
+import { limitBytes } from '../bounded-reading';
 import type { S3Settings } from './s3-settings';
 import { StorageUnavailable } from './storage';
 
@@ -63,6 +65,16 @@ export function openBucket(settings: S3Settings, timeouts: S3Timeouts): Bucket {
       },
       { step: 'build', name: 'digestOfParts' },
     );
+    s3.middlewareStack.add(
+      (next, { commandName }) =>
+        async (args) => {
+          const result = await next(args);
+          limitAnswer(result.response as ReceivedAnswer, commandName as string);
+          return result;
+        },
+      // Before the library reads the body.
+      { step: 'deserialize', priority: 'low', name: 'limitAnswer' },
+    );
     return s3;
   };
   const ask: Bucket['ask'] = async (work, limit_ms = timeouts.request) => {
@@ -83,6 +95,21 @@ export function openBucket(settings: S3Settings, timeouts: S3Timeouts): Bucket {
       return bytes;
     },
   };
+}
+
+interface ReceivedAnswer {
+  statusCode: number;
+  body?: unknown;
+}
+
+/** A list of a thousand names has a tenth of it. */
+const MAX_ANSWER_BYTES = 10_000_000;
+
+/** The library keeps an answer in memory as a whole, unless it is an object. */
+function limitAnswer(answer: ReceivedAnswer, command: string): void {
+  const isObject = command === 'GetObjectCommand' && answer.statusCode < 300;
+  if (isObject || !(answer.body instanceof Readable)) return;
+  answer.body = Readable.from(limitBytes(answer.body, MAX_ANSWER_BYTES), { objectMode: false });
 }
 
 interface SentRequest {

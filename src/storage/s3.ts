@@ -1,13 +1,16 @@
+import { VisitedPages } from '../bounded-reading';
 import { openIncoming } from './incoming';
 import { isMissing, openBucket, S3_TIMEOUTS, unavailable, type Bucket } from './s3-bucket';
 import { checkBucket } from './s3-check';
 import { readObject } from './s3-read';
 import type { S3Settings } from './s3-settings';
 import { writeObject } from './s3-write';
-import type { Storage, StorageSettings } from './storage';
+import { StorageUnavailable, type Storage, type StorageSettings } from './storage';
 
 /** Where the objects are whose keys records have; others of the bucket are left alone. */
 const FILES = 'files/';
+/** Pages of a list without a name, one after the other. */
+const MAX_EMPTY_PAGES = 100;
 
 /** Files in a bucket; those that arrive are in a folder of this machine. */
 export function openS3(settings: StorageSettings, s3: S3Settings, timeouts = S3_TIMEOUTS): Storage {
@@ -40,6 +43,8 @@ async function sizeOf(bucket: Bucket, name: string): Promise<number | undefined>
 async function* keysOlderThan(bucket: Bucket, age_ms: number): AsyncGenerator<string[]> {
   const before = Date.now() - age_ms;
   const { Bucket, Key: Prefix } = bucket.at(FILES);
+  const visited = new VisitedPages();
+  let emptyPages = 0;
   let token: string | undefined;
   do {
     const page = await bucket.need((s3, options) =>
@@ -50,5 +55,11 @@ async function* keysOlderThan(bucket: Bucket, age_ms: number): AsyncGenerator<st
     );
     if (old.length > 0) yield old.map(({ Key }) => Key!.slice(Prefix.length));
     token = page.NextContinuationToken;
+    const first = page.Contents?.[0]?.Key;
+    emptyPages = first === undefined ? emptyPages + 1 : 0;
+    const isNew = first === undefined || visited.add(`page ${first}`);
+    // Other services than Amazon's may list the same names for ever.
+    if (token !== undefined && !(isNew && emptyPages < MAX_EMPTY_PAGES && visited.add(token)))
+      throw new StorageUnavailable('the bucket cannot be used: its list of objects never ends');
   } while (token !== undefined);
 }
