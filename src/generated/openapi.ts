@@ -5844,7 +5844,7 @@ export interface components {
              * @enum {string}
              */
             payout_type: "fixed" | "percentage";
-            /** @description Dollars, or percent. */
+            /** @description Dollars, or percent, in steps of 0.01. */
             amount: number;
             /**
              * @description A call that the buyer pays for, or a call that has lasted `duration` seconds. By default `buyer_conversion`.
@@ -5862,7 +5862,7 @@ export interface components {
              * @enum {string}
              */
             payout_type: "fixed" | "percentage";
-            /** @description Dollars, or percent. */
+            /** @description Dollars, or percent, in steps of 0.01. */
             amount: number;
             /**
              * @description A call that the buyer pays for, or a call that has lasted `duration` seconds. By default `buyer_conversion`.

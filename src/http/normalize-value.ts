@@ -1,5 +1,6 @@
 import { facets, type Facets, type Schema } from '../contract';
 import { cutText } from '../storable-text';
+import { readDollars } from '../dollars';
 import { listedName, parseInstant } from '../time/zone';
 import { parsePair, splitPairs } from '../tokens/filters';
 import type { Faults } from './faults';
@@ -66,10 +67,11 @@ function valueOf(sent: unknown, allowed: Facets, path: string, context: Context)
   if (types.has('boolean')) return boolean(raw, path, context);
   if (Number.isSafeInteger(raw) && allowed.accepts.has('integer')) return String(raw);
   if (typeof raw === 'boolean' && allowed.accepts.has('boolean')) return String(raw);
+  if (typeof raw === 'number') return amount(raw, formats);
   if (typeof raw !== 'string') return raw;
   if (types.has('integer') && allowed.accepts.has('string') && !NUMBER.test(raw)) return raw;
   if ((types.has('integer') || types.has('number')) && !types.has('string'))
-    return number(raw, types, path, context);
+    return number(raw, allowed, path, context);
   if (allowed.words.size > 0) return allowed.words.get(raw.toLowerCase()) ?? raw;
   if (formats.has('time-zone')) return listedName(raw);
   if (formats.has('email')) return raw.trim();
@@ -197,8 +199,17 @@ function boolean(raw: unknown, path: string, { faults }: Context): unknown {
   return raw;
 }
 
-function number(raw: string, types: Set<string>, path: string, { faults }: Context): unknown {
-  if (NUMBER.test(raw)) return Number(raw);
+/** An amount as it will be stored; other numbers as they are. */
+const amount = (value: number, formats: Set<string>): number =>
+  formats.has('money') ? readDollars(value) : value;
+
+function number(
+  raw: string,
+  { types, formats }: Facets,
+  path: string,
+  { faults }: Context,
+): unknown {
+  if (NUMBER.test(raw)) return amount(Number(raw), formats);
   faults.add(
     path,
     types.has('number')

@@ -9,6 +9,7 @@ import {
   type Operation,
   type Parameter,
 } from '../contract';
+import { isWholeCents } from '../dollars';
 import { isMailAddress, parseMailbox } from '../mail/address';
 import { parseRange } from '../time/opening-hours';
 import { ianaName } from '../time/zone';
@@ -46,7 +47,7 @@ export function isCallDestination(value: string): boolean {
 export const FORMATS: Record<string, Format> = {
   money: {
     type: 'number',
-    validate: (value: number) => Math.abs(value * 100 - Math.round(value * 100)) < 1e-6,
+    validate: isWholeCents,
     allowed: 'must be dollars in steps of 0.01',
   },
   'time-zone': {

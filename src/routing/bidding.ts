@@ -1,3 +1,4 @@
+import { roundToCents } from '../dollars';
 import type { Statements } from '../db/tenant';
 import type { AskedCall, CallCandidates } from './candidates';
 import {
@@ -131,7 +132,7 @@ function decidedBid(
   return {
     buyer_id: id,
     bid: amount,
-    net_bid: Math.round((amount - (due?.payout ?? 0)) * 100) / 100,
+    net_bid: roundToCents(amount - (due?.payout ?? 0)),
     number,
     duration,
     expires_at: expires_at.toISOString(),

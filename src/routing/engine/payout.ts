@@ -1,3 +1,5 @@
+import { roundToCents } from '../../dollars';
+
 /** What an offer pays the traffic source of a call. */
 export interface PayoutTerms {
   /** Null or absent: any source. */
@@ -50,4 +52,4 @@ export function payoutOf(
 }
 
 /** Dollars to the cent. */
-export const cents = (dollars: number): number => Math.round(dollars * 100) / 100;
+export const cents = (dollars: number): number => roundToCents(dollars);
