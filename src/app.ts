@@ -24,6 +24,7 @@ import { otherPaths } from './http/other-paths';
 import { readQuery } from './http/parameters';
 import { bodyReader } from './http/read-body';
 import { staleReads } from './http/stale-reads';
+import { requireHost } from './http/unreadable-requests';
 import { uploader } from './http/upload';
 import { ValidQueries } from './http/valid-queries';
 import { validator } from './http/validate';
@@ -94,9 +95,11 @@ function everyRequest(observe: ReturnType<typeof observed>): RequestHandler {
   const compress = compression();
   return (req, res, next) => {
     // Wrapping a response takes time: only clients that accept compression pay for it.
-    within(observe(req, res), () =>
-      req.headers['accept-encoding'] ? compress(req, res, next) : next(),
-    );
+    within(observe(req, res), () => {
+      requireHost(req);
+      if (req.headers['accept-encoding']) compress(req, res, next);
+      else next();
+    });
   };
 }
 

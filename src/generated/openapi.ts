@@ -4200,6 +4200,32 @@ export interface components {
          *       "error_codes": {},
          *       "request_id": "019a9e6c-3f0e-7c52-9a51-5f2b60a3c001"
          *     }
+         * @example {
+         *       "type": "/api/docs/errors#request_timeout",
+         *       "title": "Request Timeout",
+         *       "status": 408,
+         *       "code": "request_timeout",
+         *       "detail": "The request took too long to arrive.",
+         *       "instance": "",
+         *       "success": false,
+         *       "message": "The request took too long to arrive.",
+         *       "errors": {},
+         *       "error_codes": {},
+         *       "request_id": "019a9e6c-3f0e-7c52-9a51-5f2b60a3c001"
+         *     }
+         * @example {
+         *       "type": "/api/docs/errors#headers_too_large",
+         *       "title": "Request Header Fields Too Large",
+         *       "status": 431,
+         *       "code": "headers_too_large",
+         *       "detail": "The URL and the headers have more than 16384 bytes.",
+         *       "instance": "",
+         *       "success": false,
+         *       "message": "The URL and the headers have more than 16384 bytes.",
+         *       "errors": {},
+         *       "error_codes": {},
+         *       "request_id": "019a9e6c-3f0e-7c52-9a51-5f2b60a3c001"
+         *     }
          */
         Problem: {
             /**
@@ -4214,7 +4240,7 @@ export interface components {
             code: components["schemas"]["ErrorCode"];
             /** @description What is wrong. Where there are several faults, the first. */
             detail: string;
-            /** @description Path of the request. */
+            /** @description Path of the request; empty where it could not be read. */
             instance: string;
             /** @description False. */
             success: boolean;
@@ -4237,7 +4263,7 @@ export interface components {
          * @description What kind of error it is: a stable word. `x-codes` has for each its status, its cause and its cure; `/api/docs/errors` shows them with examples.
          * @enum {string}
          */
-        ErrorCode: "malformed_body" | "malformed_request" | "missing_credentials" | "wrong_credentials" | "invitation_used" | "not_permitted" | "access_limited" | "not_found" | "unknown_path" | "method_not_allowed" | "request_in_progress" | "stale_checksum" | "body_too_large" | "file_too_large" | "unsupported_media_type" | "invalid_value" | "missing_field" | "unknown_parameter" | "unknown_field" | "unknown_column" | "unknown_reference" | "invalid_cursor" | "taken" | "in_use" | "conflicting_fields" | "not_applicable" | "wrong_state" | "limit_exceeded" | "beyond_your_rights" | "contact_refused" | "no_buyer" | "number_unavailable" | "carrier_refused" | "invalid_file" | "idempotency_conflict" | "rate_limited" | "too_many_attempts" | "too_many_at_once" | "internal_error" | "unavailable" | "search_too_slow" | "contended" | "carrier_unavailable" | "insufficient_storage" | "storage_unavailable" | "disk_full";
+        ErrorCode: "malformed_body" | "malformed_request" | "missing_credentials" | "wrong_credentials" | "invitation_used" | "not_permitted" | "access_limited" | "not_found" | "unknown_path" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "stale_checksum" | "body_too_large" | "file_too_large" | "unsupported_media_type" | "headers_too_large" | "invalid_value" | "missing_field" | "unknown_parameter" | "unknown_field" | "unknown_column" | "unknown_reference" | "invalid_cursor" | "taken" | "in_use" | "conflicting_fields" | "not_applicable" | "wrong_state" | "limit_exceeded" | "beyond_your_rights" | "contact_refused" | "no_buyer" | "number_unavailable" | "carrier_refused" | "invalid_file" | "idempotency_conflict" | "rate_limited" | "too_many_attempts" | "too_many_at_once" | "internal_error" | "unavailable" | "search_too_slow" | "contended" | "carrier_unavailable" | "insufficient_storage" | "storage_unavailable" | "disk_full";
         /** @description Which page of the list this is, and where the next one begins. */
         PageMetadata: {
             /** @description Key of the array of records in this response. */

@@ -116,7 +116,16 @@ const TAKEN_BY_YOURS = 'is taken by another record of yours; it must be unique';
 /** For callers who may not see the other record. */
 const TAKEN_BY_ANY = 'is not free; it must be unique, so choose another';
 
-function bodyOf(problem: HttpProblem, req: Request): Problem {
+interface AnsweredRequest {
+  /** Its path. */
+  instance: string;
+  request_id: string;
+}
+
+export function problemBody(
+  problem: HttpProblem,
+  { instance, request_id }: AnsweredRequest,
+): Problem {
   const { status, code, detail, faults, fault_count } = problem;
   return {
     type: `${ERRORS_PATH}#${code}`,
@@ -124,18 +133,23 @@ function bodyOf(problem: HttpProblem, req: Request): Problem {
     status,
     code,
     detail,
-    instance: req.originalUrl.split('?')[0] ?? '',
+    instance,
     success: false,
     message: detail,
     errors: byField(faults, ({ message }) => message),
     error_codes: byField(faults, ({ code }) => code),
     ...(fault_count > MAX_FAULTS && { error_count: fault_count }),
-    request_id: req.id,
+    request_id,
   };
 }
 
 const byField = <T>(faults: FieldFaults, of: (fault: FieldFault) => T): Record<string, T[]> =>
   Object.fromEntries(Object.entries(faults).map(([field, found]) => [field, found.map(of)]));
+
+const answeredRequest = ({ originalUrl, id }: Request): AnsweredRequest => ({
+  instance: originalUrl.split('?')[0] ?? '',
+  request_id: id,
+});
 
 const storageUnavailable = (): HttpProblem =>
   new HttpProblem(
@@ -169,8 +183,8 @@ export function errorHandler(log: Logger): ErrorRequestHandler {
     const sent = problem ?? internalError();
     res
       .status(sent.status)
-      .set(sent.headers)
+      .set({ 'Cache-Control': 'no-store', ...sent.headers })
       .type('application/problem+json')
-      .send(JSON.stringify(bodyOf(sent, req)));
+      .send(JSON.stringify(problemBody(sent, answeredRequest(req))));
   };
 }

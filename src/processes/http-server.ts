@@ -3,6 +3,7 @@ import { createApp } from '../app';
 import type { Deps } from '../deps';
 import { limitConnections } from '../http/connections';
 import { messageClasses } from '../http/message-classes';
+import { answerUnreadable, MAX_HEADER_BYTES } from '../http/unreadable-requests';
 import type { Measurements } from './measure';
 
 const HOUR_MS = 3_600_000;
@@ -28,7 +29,9 @@ export function httpServer(deps: Deps, measured: Measurements): HttpServer {
   const app = createApp(deps, undefined, { measured });
   // An hour is for uploads; other bodies get a minute (app.ts).
   const timeouts = { headersTimeout: 5_000, requestTimeout: HOUR_MS, keepAliveTimeout: 65_000 };
-  const server = createServer({ ...messageClasses(app), ...timeouts }, app);
+  const limits = { maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false };
+  const server = createServer({ ...messageClasses(app), ...timeouts, ...limits }, app);
+  answerUnreadable(server, deps.log);
   const { max_connections: max, trust_proxy } = deps.config;
   // Behind a proxy, all clients have its address.
   limitConnections(server, { max, ...(trust_proxy === 0 && { max_per_address: max / 2 }) });

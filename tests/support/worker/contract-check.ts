@@ -72,10 +72,13 @@ function bareRows(operation: Operation, ref: string): string {
 const produced = (answer: string) =>
   appendFileSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'produced.txt'), `${answer}\n`);
 
+/** Records that some test has produced an error with this code. */
+export const recordCode = (code: string): void => produced(`error ${code}`);
+
 /** Throws unless the contract has the status of the response and its body fits the schema. */
 export function checkAnswer(method: string, url: string, res: Response): void {
   if (res.type === 'application/problem+json')
-    produced(`error ${(JSON.parse(res.text) as { code: string }).code}`);
+    recordCode((JSON.parse(res.text) as { code: string }).code);
   const operation = operationOf(method, url);
   if (!operation || res.status === 405) return;
   if (!res.headers['cache-control']?.startsWith('no-store'))

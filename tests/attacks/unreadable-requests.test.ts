@@ -1,0 +1,211 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { text as readAll } from 'node:stream/consumers';
+import { contract } from '../../src/contract';
+import { messageClasses } from '../../src/http/message-classes';
+import { answerUnreadable, MAX_HEADER_BYTES } from '../../src/http/unreadable-requests';
+import { createFixture, type Fixture } from '../support/example';
+import { ajv, recordCode } from '../support/worker/contract-check';
+import { basic, createWorld, type World } from '../support/world';
+
+// What Node's parser refuses was answered without a body. It has the shape of all errors now, and
+// whatever a client sends to the port is answered so.
+
+let world: World;
+let fixture: Fixture;
+let server: Server;
+beforeAll(async () => {
+  world = await createWorld();
+  fixture = await createFixture(world);
+  const timeouts = { headersTimeout: 200, requestTimeout: 400, connectionsCheckingInterval: 50 };
+  const limits = { maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false };
+  server = createServer({ ...messageClasses(world.app as never), ...timeouts, ...limits });
+  server.on('request', world.app as never);
+  answerUnreadable(server, world.deps.log);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await world.close();
+});
+
+interface Answer {
+  status: number;
+  head: string;
+  body: Record<string, unknown>;
+}
+
+/** Sends bytes as they are; every answer of the connection. */
+async function answersTo(sent: string | Buffer): Promise<Answer[]> {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.write(sent);
+  let rest = await readAll(socket);
+  const answers: Answer[] = [];
+  while (rest) {
+    const begins = rest.indexOf('\r\n\r\n') + 4;
+    const head = rest.slice(0, begins);
+    const length = Number(/content-length: (\d+)/i.exec(head)![1]);
+    const [, status] = /^HTTP\/1\.1 (\d+) /.exec(head)!;
+    answers.push({
+      status: Number(status),
+      head,
+      body: JSON.parse(rest.slice(begins, begins + length)),
+    });
+    rest = rest.slice(begins + length);
+  }
+  return answers;
+}
+
+const isProblem = ajv.getSchema('contract#/components/schemas/Problem')!;
+
+/** Status and code of a problem that is as the contract says. */
+function codeOf({ status, head, body }: Answer): [number, unknown] {
+  expect([isProblem(body), isProblem.errors]).toEqual([true, null]);
+  expect(body.status).toBe(status);
+  expect(head).toMatch(/content-type: application\/problem\+json/i);
+  expect(head).toMatch(/cache-control: no-store/i);
+  expect(head).toContain(`X-Request-Id: ${body.request_id as string}\r\n`);
+  recordCode(String(body.code));
+  return [status, body.code];
+}
+
+const LONG = 'x'.repeat(20_000);
+const chunked = (body: string) =>
+  `POST /api/v1/buyers HTTP/1.1\r\nHost: a\r\nAuthorization: ${basic(world.company.auth)}\r\n` +
+  `Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${body}`;
+
+test.each<[string, () => string, number, string]>([
+  ['no HTTP at all', () => 'HELO there\r\n\r\n', 400, 'malformed_request'],
+  ['another version of HTTP', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'malformed_request'],
+  ['an unknown method', () => 'BREW / HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'malformed_request'],
+  ['no Host', () => 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'malformed_request'],
+  [
+    'a length that is no number',
+    () => 'POST /api/v1/buyers HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n',
+    400,
+    'malformed_request',
+  ],
+  [
+    'two lengths',
+    () => 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+    400,
+    'malformed_request',
+  ],
+  ['a long URL', () => `GET /${LONG} HTTP/1.1\r\nHost: a\r\n\r\n`, 431, 'headers_too_large'],
+  [
+    'a long header',
+    () => `GET /api/v1/me HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${LONG}\r\n\r\n`,
+    431,
+    'headers_too_large',
+  ],
+  [
+    'many headers',
+    () => `GET / HTTP/1.1\r\nHost: a\r\n${'X-A: bcdef\r\n'.repeat(5_000)}\r\n`,
+    431,
+    'headers_too_large',
+  ],
+  ['a chunk without a size', () => chunked('zz\r\n'), 400, 'malformed_request'],
+  ['a long extension of a chunk', () => chunked(`2;${LONG}\r\n{}\r\n`), 413, 'body_too_large'],
+  ['a tunnel', () => 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
+  ['headers that do not end', () => 'GET / HTTP/1.1\r\nHost: a\r\n', 408, 'request_timeout'],
+  ['a body that does not end', () => chunked('2\r\n{'), 408, 'request_timeout'],
+])('%s is answered with a problem', async (_, sent, status, code) => {
+  const answers = await answersTo(sent());
+  expect(answers.map(codeOf)).toEqual([[status, code]]);
+});
+
+test('what follows a whole request on its connection does not touch the answer to it', async () => {
+  const whole = `GET /api/v1/me HTTP/1.1\r\nHost: a\r\nAuthorization: ${basic(world.company.auth)}\r\n\r\n`;
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.write(whole);
+  const [first] = (await once(socket, 'data')) as [Buffer];
+  expect(first.toString()).toMatch(/^HTTP\/1\.1 200 /);
+  socket.write('HELO there\r\n\r\n');
+  expect(await readAll(socket)).toMatch(/^HTTP\/1\.1 400 /);
+});
+
+test('no header is dropped, however many come before it', async () => {
+  const { body } = await world.company.api('post', 'buyers', { body: { name: 'Unchanged' } });
+  const [answer] = await answersTo(
+    `DELETE /api/v1/buyers/${body.buyer.id} HTTP/1.1\r\nHost: a\r\n` +
+      `Authorization: ${basic(world.company.auth)}\r\nConnection: close\r\n` +
+      `${'A: b\r\n'.repeat(3_000)}If-Match: "stale"\r\n\r\n`,
+  );
+  expect(codeOf(answer!)).toEqual([412, 'stale_checksum']);
+});
+
+test('an unknown expectation is ignored', async () => {
+  const [answer] = await answersTo(
+    'GET /api/v1/me HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\nConnection: close\r\n\r\n',
+  );
+  expect(codeOf(answer!)).toEqual([401, 'missing_credentials']);
+});
+
+describe('JSON that cannot be read', () => {
+  const post = (body: Buffer, more = '') =>
+    answersTo(
+      Buffer.concat([
+        Buffer.from(
+          `POST /api/v1/buyers HTTP/1.1\r\nHost: a\r\nAuthorization: ${basic(world.company.auth)}\r\n` +
+            `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n${more}` +
+            'Connection: close\r\n\r\n',
+        ),
+        body,
+      ]),
+    );
+  test.each([
+    ['an end too soon', '{"name":', 400, 'malformed_body'],
+    ['a comma too many', '{"name":"a",}', 400, 'malformed_body'],
+    ['a name without quotes', '{name:1}', 400, 'malformed_body'],
+    ['NaN', '{"tier":NaN}', 400, 'malformed_body'],
+    ['a list', '[]', 422, 'invalid_value'],
+    ['a text', '"name"', 422, 'invalid_value'],
+    ['null', 'null', 422, 'invalid_value'],
+    ['great depth', `{"name":${'['.repeat(40_000)}${']'.repeat(40_000)}}`, 422, 'invalid_value'],
+    ['a prototype', '{"__proto__":{"name":"a"}}', 422, 'unknown_field'],
+  ])('is answered with a problem: %s', async (_, sent, status, code) => {
+    expect((await post(Buffer.from(sent))).map(codeOf)).toEqual([[status, code]]);
+  });
+  test.each([
+    ['gzip', 400, 'malformed_request'],
+    ['br', 400, 'malformed_request'],
+    ['deflate', 400, 'malformed_request'],
+    ['zip', 415, 'unsupported_media_type'],
+  ])('is answered with a problem: not compressed as %s', async (encoding, status, code) => {
+    const answers = await post(Buffer.from('{"name":"a"}'), `Content-Encoding: ${encoding}\r\n`);
+    expect(answers.map(codeOf)).toEqual([[status, code]]);
+  });
+});
+
+const with_headers = contract.operations.flatMap((operation) =>
+  operation.parameters
+    .filter((parameter) => parameter.in === 'header')
+    .map(
+      ({ name, schema }) =>
+        [operation.id, name, operation, contract.resolve(schema).maxLength!] as const,
+    ),
+);
+
+test.each(with_headers)('%s measures the header %s', async (_, name, operation, max) => {
+  const send = async (length: number) => {
+    const res = await fixture.send(operation, { headers: { [name]: 'x'.repeat(length) } });
+    return faultsOf(res.body, name);
+  };
+  expect(await send(max + 1)).toEqual([`must NOT have more than ${max} characters`]);
+  // An event's id has a form of its own.
+  if (name !== 'Last-Event-ID') expect(await send(max)).toEqual([]);
+});
+
+const faultsOf = (body: { errors?: Record<string, string[]> }, name: string): string[] =>
+  body.errors?.[name.toLowerCase()] ?? [];
+
+test('every header that a request may have is one of the contract', () => {
+  const names = new Set(with_headers.map(([, name]) => name));
+  expect(names).toEqual(new Set(['Idempotency-Key', 'If-Match', 'If-None-Match', 'Last-Event-ID']));
+  const { description } = contract.document.info as unknown as { description: string };
+  for (const name of names) expect(description).toContain(`\`${name}\``);
+});
