@@ -90,10 +90,19 @@ export interface Parameter {
   /** What the server takes when it is omitted. */
   'x-default'?: unknown;
   'x-other-names'?: string[];
+  /** By values of it that change the success answer: what is answered then. */
+  'x-answers'?: Record<string, OtherAnswer>;
   /** As for the column that it filters by. */
   'x-side'?: Side;
   /** The same by value. */
   'x-side-by'?: Record<string, Side>;
+}
+
+/** A success answer that SDKs are not shown: they can only read one. */
+export interface OtherAnswer {
+  media_type: string;
+  /** The list in the declared answer, as a bare array. */
+  rows?: boolean;
 }
 
 export type Content = Record<

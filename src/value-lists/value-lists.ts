@@ -4,7 +4,7 @@ import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
-import { page } from '../http/list';
+import { list } from '../http/list';
 import { folded } from '../tokens/filter-values';
 import { listHandlers, listListValues, type ListedCall } from './list-handlers';
 import { findZipList } from './require-lists';
@@ -62,7 +62,7 @@ const orders: Record<string, SortKey> = {
 export const valueLists = ({ clock }: Deps) => {
   const { create, ...of_any } = listHandlers(projection, clock);
   return {
-    listValueLists: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
+    listValueLists: ({ query, db }) => list(query, { db, now: clock(), projection, orders }),
     newValueList: (call) => of_any.unsaved(call, { values_count: 0, kind: 'values' }),
     showValueList: of_any.show,
     createValueList: ({ body: { kind = 'values', ...body }, ...call }) =>
@@ -84,7 +84,7 @@ export const zipLists = ({ clock }: Deps) => {
     listZipLists: ({ query, db }) => {
       const options = { db, now: clock(), projection: zip_projection, orders, filters };
       const of_kind = { ...query, kind: 'zip_codes' };
-      return page(of_kind, options);
+      return list(of_kind, options);
     },
     newZipList: (call) => of_zips.unsaved(call, { values_count: 0, kind: 'zip_codes' }),
     showZipList: ofZips(of_zips.show),

@@ -2,25 +2,13 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Ajv from 'ajv/dist/2020';
 import type { Response } from 'supertest';
-import { BASE_PATH, contract, type Operation, type Schema } from '../../../src/contract';
+import { exactContract, rowsIn } from '../../../scripts/exact-contract';
+import { BASE_PATH, contract, type Operation } from '../../../src/contract';
+import type { OtherAnswer } from '../../../src/contract-document';
 import { OTHER_PATHS } from '../../../src/http/other-paths';
 
 export const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
-ajv.addSchema({ ...exact(contract.document), $id: 'contract' });
-
-/** The contract with x-const and x-values as the keywords they stand for. */
-function exact<T>(document: T): T {
-  return JSON.parse(JSON.stringify(document), (_, node: unknown) => {
-    if (typeof node !== 'object' || node === null) return node;
-    const { 'x-const': constant, 'x-values': values } = node as Schema;
-    if (Array.isArray(node)) return node;
-    return {
-      ...node,
-      ...(constant !== undefined && { const: constant }),
-      ...(values !== undefined && { additionalProperties: values }),
-    };
-  }) as T;
-}
+ajv.addSchema({ ...exactContract(contract.document), $id: 'contract' });
 
 const patternOf = ({ path, csv }: Operation): RegExp => {
   const ending = csv ? '(\\.json|\\.csv)?' : '(\\.json)?';
@@ -61,13 +49,19 @@ const isOpaque = (operation: Operation, status: string, media: string): boolean 
   ['application/octet-stream', 'text/xml', 'text/event-stream'].includes(media) &&
   media in (operation.responses[status]?.content ?? {});
 
-/** The schema of the rows of a list, which are all that root=false answers. */
-function bareRows(operation: Operation, ref: string): string {
-  const { properties = {} } = contract.resolve<Schema>({ $ref: ref });
-  const rows = Object.entries(properties).find(([, { type }]) => type === 'array')?.[0];
-  if (!rows) throw new Error(`${operation.id} answered a bare list, and is none`);
-  return `${ref}/properties/${rows}`;
+/** The answers of an operation that the values of parameters ask for. */
+const otherAnswers = ({ parameters }: Operation): OtherAnswer[] =>
+  parameters.flatMap(({ 'x-answers': answers = {} }) => Object.values(answers));
+
+/** The schema of the bare rows of a list. */
+function bareRows(operation: Operation, $ref: string): string {
+  if (!otherAnswers(operation).some(({ rows }) => rows))
+    throw new Error(`${operation.id} answered a bare list, which the contract does not promise`);
+  return rowsIn(contract.document, { $ref }).$ref;
 }
+
+const isOtherMedia = (operation: Operation, media: string): boolean =>
+  otherAnswers(operation).some(({ media_type, rows }) => media_type === media && !rows);
 
 const produced = (answer: string) =>
   appendFileSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'produced.txt'), `${answer}\n`);
@@ -100,7 +94,11 @@ export function checkAnswer(method: string, url: string, res: Response): void {
         `${operation.id} ${status} is not what the contract says: ` +
           `${ajv.errorsText(validate.errors)}\n${res.text.slice(0, 3000)}`,
       );
-  } else if (status !== '304' && media !== 'text/csv' && !isOpaque(operation, status, media))
+  } else if (
+    status !== '304' &&
+    !(status === '200' && isOtherMedia(operation, media)) &&
+    !isOpaque(operation, status, media)
+  )
     throw new Error(
       `${operation.id} answered ${status} as ${media || 'nothing'}, ` +
         'which the contract does not promise',
