@@ -71,7 +71,7 @@ interface DatabaseError {
   meta?: { driverAdapterError?: { cause?: { originalCode?: string; kind?: string } } };
 }
 
-function isDeadlock(error: unknown): boolean {
+export function isDeadlock(error: unknown): boolean {
   const { code = '', meta } = error as DatabaseError;
   const { originalCode = '', kind } = meta?.driverAdapterError?.cause ?? {};
   return (

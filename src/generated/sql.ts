@@ -2983,6 +2983,14 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'http.has_company': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      is_there: number;
+    };
+  };
   'http.insert_change': {
     params: {
       company_id: number | string | bigint | null;
@@ -3041,6 +3049,12 @@ export interface SqlTypes {
   'installation.claim_pepper': {
     params: {
       pepper_check: Buffer | null;
+    };
+    row: object;
+  };
+  'installation.close_company': {
+    params: {
+      company_id: number | string | bigint | null;
     };
     row: object;
   };
@@ -3154,6 +3168,12 @@ export interface SqlTypes {
       storage_id: string | null;
       settings: unknown;
     };
+  };
+  'installation.reopen_company': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: object;
   };
   'installation.replace_pepper': {
     params: {

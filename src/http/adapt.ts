@@ -13,7 +13,8 @@ import type { Call } from './handlers';
 import type { Idempotency, KeyOwner } from './idempotency';
 import type { RateLimits } from './rate-limits';
 import { requireSmallBody, type BodyReader } from './read-body';
-import { readCall } from './read-call';
+import { dbOf, readCall } from './read-call';
+import { errorUnlessRemoved } from './removed-company';
 import { sendJson, sendReply } from './send-reply';
 import { DATA_AGE, type StaleReads } from './stale-reads';
 import { unchangedReply } from './stored-fields';
@@ -76,6 +77,12 @@ export function adapt(
         return await sendReply(req, res, operation.status, await showUnchanged(show, call));
       if (upload && handler.keeps_upload) await storeUpload(pipeline.storage, upload);
       await runAndReply({ operation, handler, req, res, call }, pipeline);
+    } catch (error) {
+      throw await errorUnlessRemoved(
+        error,
+        operation,
+        dbOf({ operation, sender }, pipeline.tenants),
+      );
     } finally {
       if (upload) await discardUpload(pipeline.storage, upload);
     }

@@ -147,7 +147,10 @@ const isEmpty = (body: unknown): boolean =>
   isObject(body) && Object.keys(body).every((name) => name === 'serializer');
 
 /** The part of the database that the caller may use for this operation. */
-function dbOf({ operation, sender: { caller } }: Received, tenants: TenantDatabases): Db {
+export function dbOf(
+  { operation, sender: { caller } }: Pick<Received, 'operation' | 'sender'>,
+  tenants: TenantDatabases,
+): Db {
   const accessScope = accessScopeOf(caller, operation.scope);
   const db = tenants.ofRequest(caller.company_id, operation.routes ? 'routing' : 'usual');
   return accessScope ? withContext(db, { accessScope }) : db;

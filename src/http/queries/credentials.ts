@@ -28,7 +28,7 @@ export const FIND_CREDENTIALS = statement(
       ) AS teams
     FROM credential_lookups lookup
     JOIN access_tokens a ON a.company_id = lookup.company_id AND a.id = lookup.access_token_id
-    JOIN companies company ON company.id = lookup.company_id
+    JOIN companies company ON company.id = lookup.company_id AND company.removed_at IS NULL
     LEFT JOIN users u ON u.company_id = a.company_id AND u.id = a.user_id
     WHERE lookup.public_key = {public_key} AND a.deleted_at IS NULL AND u.deleted_at IS NULL
   `,

@@ -23,7 +23,7 @@ export const FIND_INBOUND_WEBHOOK = statement(
         '[]'
       ) AS of_sources
     FROM inbound_webhook_lookups lookup
-    JOIN companies company ON company.id = lookup.company_id
+    JOIN companies company ON company.id = lookup.company_id AND company.removed_at IS NULL
     JOIN inbound_webhooks webhook
       ON webhook.company_id = lookup.company_id AND webhook.id = lookup.inbound_webhook_id
     WHERE lookup.vanity_uri = {vanity_uri}

@@ -4,11 +4,12 @@ import { sql, statement } from '../../db/sql';
 export const FIND_OPEN_INVITATION = statement(
   'http.find_open_invitation',
   sql`
-    SELECT id
-    FROM users
-    WHERE company_id = {company_id} AND id = {user_id} AND invitation_number = {number}
-      AND invitation_open AND deleted_at IS NULL
-      AND invited_at > {now}::timestamptz - make_interval(days => {valid_days}::int)
+    SELECT u.id
+    FROM users u
+    JOIN companies company ON company.id = u.company_id AND company.removed_at IS NULL
+    WHERE u.company_id = {company_id} AND u.id = {user_id} AND u.invitation_number = {number}
+      AND u.invitation_open AND u.deleted_at IS NULL
+      AND u.invited_at > {now}::timestamptz - make_interval(days => {valid_days}::int)
   `,
   { prepared: true },
 );

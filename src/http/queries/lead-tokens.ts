@@ -11,7 +11,7 @@ export const FIND_LEAD_TOKEN = statement(
       company.lead_token_powers AS powers_of_company,
       coalesce(o.lead_token_powers, own.lead_token_powers) AS powers_of_offer
     FROM lead_tokens k
-    JOIN companies company ON company.id = k.company_id
+    JOIN companies company ON company.id = k.company_id AND company.removed_at IS NULL
     LEFT JOIN offers o ON o.company_id = k.company_id AND o.id = k.offer_id
     LEFT JOIN schedules s ON s.company_id = k.company_id AND s.id = k.schedule_id
     LEFT JOIN offers own ON own.company_id = k.company_id AND own.id = s.offer_id

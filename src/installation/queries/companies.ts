@@ -111,6 +111,19 @@ export const UPLOADED_FILES = statement(
   { prepared: false },
 );
 
+/** From now on, nobody is let in: credentials are looked up again within seconds. */
+export const CLOSE_COMPANY = statement(
+  'installation.close_company',
+  sql`UPDATE companies SET removed_at = now() WHERE id = {company_id} AND removed_at IS NULL`,
+  { prepared: false },
+);
+
+export const REOPEN_COMPANY = statement(
+  'installation.reopen_company',
+  sql`UPDATE companies SET removed_at = NULL WHERE id = {company_id}`,
+  { prepared: false },
+);
+
 export const DELETE_COMPANY = statement(
   'installation.delete_company',
   sql`SELECT delete_company({company_id})::text AS deleted`,

@@ -1,0 +1,24 @@
+import type { Operation } from '../contract';
+import type { Db } from '../db/tenant';
+import { HttpProblem, type ErrorCode } from '../errors';
+import { problemFor } from './error-handler';
+import { HAS_COMPANY } from './queries/companies';
+
+/** What a request may find that runs while its company is removed, in addition to internal errors. */
+const FOUND_MISSING = new Set<ErrorCode>(['unknown_reference', 'wrong_state']);
+
+/**
+ * The error of a request, or 401 where its company was removed meanwhile: then nothing that the
+ * request reads or names is there, and its credentials were good for a moment only.
+ */
+export async function errorUnlessRemoved(
+  error: unknown,
+  operation: Operation,
+  db: Pick<Db, 'sql'>,
+): Promise<unknown> {
+  const problem = problemFor(error, { operation });
+  if (problem && !FOUND_MISSING.has(problem.code)) return error;
+  const rows = await db.sql(HAS_COMPANY, {}).catch(() => undefined);
+  if (rows === undefined || rows.length > 0) return error;
+  return new HttpProblem('wrong_credentials', 'The company of these credentials was removed.');
+}
