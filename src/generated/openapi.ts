@@ -11767,7 +11767,7 @@ export interface components {
         IfMatch: string;
         /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
         IfNoneMatch: string;
-        /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+        /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
         IdempotencyKey: string;
         /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
         Ids: components["schemas"]["RecordId"][];
@@ -12253,7 +12253,7 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -12544,7 +12544,7 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerGroupSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -12796,7 +12796,7 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerFleetSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -13048,7 +13048,7 @@ export interface operations {
                 serializer?: components["parameters"]["ValueListSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -13244,7 +13244,7 @@ export interface operations {
                 serializer?: components["parameters"]["ValueListSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -13293,7 +13293,7 @@ export interface operations {
                 serializer?: components["parameters"]["ValueListSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -13446,7 +13446,7 @@ export interface operations {
                 serializer?: components["parameters"]["ValueListSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -13642,7 +13642,7 @@ export interface operations {
                 serializer?: components["parameters"]["ValueListSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -13691,7 +13691,7 @@ export interface operations {
                 serializer?: components["parameters"]["ValueListSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -13841,7 +13841,7 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSuppressionSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -14036,7 +14036,7 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSuppressionSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -14081,7 +14081,7 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSuppressionSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -14231,7 +14231,7 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -14397,7 +14397,7 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -14567,7 +14567,7 @@ export interface operations {
                 serializer?: components["parameters"]["OfferSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -14817,7 +14817,7 @@ export interface operations {
                 serializer?: components["parameters"]["TrafficSourceSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -15123,7 +15123,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -15323,7 +15323,7 @@ export interface operations {
                 serializer?: components["parameters"]["NumberSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -15620,7 +15620,7 @@ export interface operations {
                 serializer?: components["parameters"]["ScheduleSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -15872,7 +15872,7 @@ export interface operations {
                 serializer?: components["parameters"]["ScheduleActionSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -16122,7 +16122,7 @@ export interface operations {
                 serializer?: components["parameters"]["CallCenterSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -16372,7 +16372,7 @@ export interface operations {
                 serializer?: components["parameters"]["AgentStatusSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -16630,7 +16630,7 @@ export interface operations {
                 serializer?: components["parameters"]["AgentSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -17008,7 +17008,7 @@ export interface operations {
                 serializer?: components["parameters"]["AgentMessageSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -17298,7 +17298,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -17335,7 +17335,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -17476,7 +17476,7 @@ export interface operations {
                 serializer?: components["parameters"]["TextMessageSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -17787,7 +17787,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -17865,7 +17865,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -18533,7 +18533,7 @@ export interface operations {
                 serializer?: components["parameters"]["DispositionSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -18784,7 +18784,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -18919,7 +18919,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -19036,7 +19036,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -19112,7 +19112,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -19349,7 +19349,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -19387,7 +19387,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -19531,7 +19531,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -19613,7 +19613,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -19810,7 +19810,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -20082,7 +20082,7 @@ export interface operations {
                 serializer?: components["parameters"]["OutgoingWebhookSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -20276,7 +20276,7 @@ export interface operations {
                 serializer?: components["parameters"]["OutgoingWebhookSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -20419,7 +20419,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -20507,7 +20507,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -20678,7 +20678,7 @@ export interface operations {
                 serializer?: components["parameters"]["InboundWebhookSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -20911,7 +20911,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -20995,7 +20995,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -21077,7 +21077,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -21567,7 +21567,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -21747,7 +21747,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -21782,7 +21782,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -21873,7 +21873,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -22178,7 +22178,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;

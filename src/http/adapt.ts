@@ -10,7 +10,8 @@ import { keptBy } from './kept-identity';
 import type { BodyTimeouts } from './body-timeout';
 import { isLogged, type ChangeLog, type DirectEntry } from './change-log';
 import type { Call } from './handlers';
-import type { Idempotency, KeyOwner } from './idempotency';
+import type { Idempotency } from './idempotency';
+import { identifyKeyOwner } from './key-owner';
 import type { RateLimits } from './rate-limits';
 import { requireSmallBody, type BodyReader } from './read-body';
 import { dbOf, readCall } from './read-call';
@@ -214,23 +215,10 @@ const isPlainRead = (operation: Operation): boolean =>
 async function keyed({ operation, call }: Run, key: string) {
   const { params, query, upload, aside } = call;
   const body = upload ? [call.body, await digestOf(upload)] : withAside(call.body, aside?.values);
-  return { operation, key, sender: senderOf(call), params, query, body };
+  const lead_token = call.owner?.token;
+  return { operation, key, owner: identifyKeyOwner(call), lead_token, params, query, body };
 }
 
 /** Requests that differ in what cannot be used are different ones. */
 const withAside = (body: unknown, values: Record<string, unknown> = {}): unknown =>
   Object.keys(values).length === 0 ? body : [body, values];
-
-/**
- * A key belongs to the credentials that sent it: others do not get the stored answer. Where these
- * are public, a lead token or an inbound webhook without a token, it belongs to the address too:
- * everybody has keys of their own.
- */
-function senderOf({ owner, webhook, invitation, caller, ip }: Call<OperationId>): KeyOwner {
-  if (invitation) return { credentials: `${invitation.user_id}/${invitation.number}` };
-  const seller = webhook && `${webhook.vanity_uri}/${webhook.traffic_source_id ?? ''}`;
-  const named = owner?.token ?? seller;
-  const credentials = named === undefined ? caller.public_key : `${named}/${caller.public_key}`;
-  const is_public = owner ? caller.public_key === '' : webhook?.is_public;
-  return is_public ? { credentials, address: ip } : { credentials };
-}

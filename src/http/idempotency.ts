@@ -3,6 +3,7 @@ import type { Operation } from '../contract';
 import type { Sql } from '../db/sql';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
+import type { KeyOwner } from './key-owner';
 import { DELETE_EXPIRED_ANSWERS, LOCK_KEY } from './queries/idempotency';
 import { Json } from './reply';
 
@@ -17,20 +18,14 @@ interface Row {
   created_at: Date;
 }
 
-/** Whose key it is. */
-export interface KeyOwner {
-  /** Another sender's request with the same key is another request. */
-  credentials: string;
-  /** Where others have the same credentials: their key of the same name is another one. */
-  address?: string;
-}
-
 interface Request {
   operation: Operation;
   key: string;
-  sender: KeyOwner;
+  owner: KeyOwner;
+  /** That of an operation which needs one, whoever owns the key. */
+  lead_token: string | undefined;
   params: unknown;
-  query: unknown;
+  query: object;
   body: unknown;
 }
 
@@ -45,8 +40,8 @@ export interface Answer {
 export interface Idempotency {
   /**
    * Runs `work` and stores its answer in one transaction: both are committed or neither. A known
-   * key returns the stored answer. Throws 422 if the key was used for another request, and 409
-   * while the first request is still running.
+   * key of the same owner returns the stored answer. Throws 422 if its owner used the key for
+   * another request, and 409 while the first request is still running.
    */
   once(db: Db, request: Request, work: (db: Db) => Promise<unknown>): Promise<Answer>;
 }
@@ -57,14 +52,14 @@ export function idempotency({ pepper, clock }: { pepper: string; clock: () => Da
   return {
     once: (db, request, work) =>
       db.transaction(async (tx) => {
-        const key = storedKeyOf(request);
-        await lockKey(tx, key);
-        const found = await find(tx, key, clock());
+        const id = identifyKey(db, request);
+        await lockKey(tx, id);
         const digest = digestOf(request);
-        if (found) return replay(found, { digest, secret, operation: request.operation });
+        const stored = await find(tx, id, { digest, now: clock() });
+        if (stored) return replay(stored, { digest, secret, operation: request.operation });
         const answer = answerOf(await work(tx), request.operation.status);
         const { status, text, headers } = answer;
-        await store(tx, key, {
+        await store(tx, id, {
           operation_id: request.operation.id,
           request_digest: new Uint8Array(digest),
           status,
@@ -76,16 +71,24 @@ export function idempotency({ pepper, clock }: { pepper: string; clock: () => Da
   };
 }
 
-/** A key of public credentials is stored by its digest, together with them and the address. */
-function storedKeyOf({ key, sender: { credentials, address } }: Request): string {
-  if (address === undefined) return key;
-  const named = JSON.stringify([credentials, address, key]);
-  return `public/${createHash('sha256').update(named).digest('hex')}`;
+/** A key is its owner's: others have keys of the same name for themselves. */
+interface KeyId {
+  company_id: bigint;
+  credential: string;
+  key: string;
+}
+
+/** Credentials and addresses are stored by their digest. */
+function identifyKey({ company_id }: Db, { key, owner }: Request): KeyId {
+  const { kind, credentials, address } = owner;
+  const named = JSON.stringify([credentials, address]);
+  const digest = createHash('sha256').update(named).digest('hex');
+  return { company_id, credential: `${kind}/${digest}`, key };
 }
 
 /** Until the transaction ends. Fails at once rather than wait for a request that is running. */
-async function lockKey(db: Db, key: string): Promise<void> {
-  const [lock] = await db.sql(LOCK_KEY, { key: `${db.company_id}/${key}` });
+async function lockKey(db: Db, { company_id, credential, key }: KeyId): Promise<void> {
+  const [lock] = await db.sql(LOCK_KEY, { key: `${company_id}/${credential}/${key}` });
   if (lock?.free) return;
   throw new HttpProblem(
     'request_in_progress',
@@ -94,19 +97,28 @@ async function lockKey(db: Db, key: string): Promise<void> {
   );
 }
 
-async function store(db: Db, key: string, row: Row): Promise<void> {
-  const id = { company_id: db.company_id, key };
+async function store(db: Db, id: KeyId, row: Row): Promise<void> {
   await db.prisma.idempotencyKey.upsert({
-    where: { company_id_key: id },
+    where: { company_id_credential_key: id },
     create: { ...id, ...row },
     update: row,
   });
 }
 
-async function find(db: Db, key: string, now: Date): Promise<Row | undefined> {
-  const row = await db.prisma.idempotencyKey.findUnique({
-    where: { company_id_key: { company_id: db.company_id, key } },
+/** Rows of earlier releases have no credential; their digest was made with that of a key pair. */
+const NO_CREDENTIAL = '';
+
+async function find(
+  db: Db,
+  { company_id, credential, key }: KeyId,
+  { digest, now }: { digest: Buffer; now: Date },
+): Promise<Row | undefined> {
+  const rows = await db.prisma.idempotencyKey.findMany({
+    where: { company_id, credential: { in: [credential, NO_CREDENTIAL] }, key },
   });
+  const row =
+    rows.find((each) => each.credential === credential) ??
+    rows.find(({ request_digest }) => digest.equals(request_digest));
   const max_age_ms = MAX_AGE_HOURS * 3_600_000;
   return row && now.getTime() - row.created_at.getTime() < max_age_ms ? row : undefined;
 }
@@ -129,10 +141,13 @@ function replay(
   };
 }
 
-/** With the credentials: an answer may hold a secret that is only for their owner. */
-function digestOf({ sender, params, query, body }: Request): Buffer {
+/** Without the token of a user, who may have replaced it since. */
+function digestOf({ owner, lead_token, params, query, body }: Request): Buffer {
+  const { credentials, address } = owner;
+  const sender = { credentials, address, lead_token };
+  const sent = { ...query, auth_token: undefined };
   return createHash('sha256')
-    .update(JSON.stringify([sender, params, query, body]))
+    .update(JSON.stringify([sender, params, sent, body]))
     .digest();
 }
 

@@ -113,6 +113,7 @@ function callOf(db: Db, { company_id, credentials }: NewCompany) {
     kind: 'key_pair',
     name: 'seed',
     public_key: credentials.public_key,
+    credentials: credentials.public_key,
     user_id: null,
     user_email: null,
     superuser: true,

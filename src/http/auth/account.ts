@@ -76,12 +76,24 @@ async function findCredentials(
     kind,
     name,
     public_key,
+    credentials: kind === 'key_pair' ? public_key : describeUserToken(row),
     user_id: row.user_id === null ? null : BigInt(row.user_id),
     user_email,
     ...rightsOf(row),
   };
   return { caller, secret_digest, expires_at, verified: new Set() };
 }
+
+/** Equal for tokens of one user that have the same rights. */
+const describeUserToken = ({
+  user_id,
+  superuser,
+  permissions,
+}: {
+  user_id: string | null;
+  superuser: boolean;
+  permissions: readonly string[];
+}): string => JSON.stringify([user_id, superuser, permissions]);
 
 /** Credentials of the header: undefined when there are none, null when they cannot be read. */
 export function headerCredentials({ headers }: Request): Credentials | null | undefined {

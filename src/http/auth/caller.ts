@@ -12,6 +12,11 @@ export interface Caller {
   kind: 'key_pair' | 'user_token';
   name: string;
   public_key: string;
+  /**
+   * What its idempotency keys belong to: a key pair, or a user and the own rights of the token, so
+   * that a user keeps them with another token; blank for a caller without credentials.
+   */
+  credentials: string;
   user_id: bigint | null;
   user_email: string | null;
   superuser: boolean;
@@ -37,6 +42,7 @@ export const anonymousCaller = (company_id: bigint, company_name = ''): Caller =
   kind: 'key_pair',
   name: '',
   public_key: '',
+  credentials: '',
   user_id: null,
   user_email: null,
   superuser: false,

@@ -1,0 +1,34 @@
+import type { OperationId } from '../contract';
+import type { Call } from './handlers';
+
+/** Whose an Idempotency-Key is: another owner's key of the same name is another key. */
+export interface KeyOwner {
+  kind: 'key_pair' | 'user_token' | 'lead_token' | 'webhook' | 'invitation' | 'carrier';
+  /** Differs from those of all other owners of the kind. */
+  credentials: string;
+  /** Where everybody has these credentials: a key is that of one sender all the same. */
+  address?: string;
+}
+
+/**
+ * The owner of the key of a request. Credentials of the company come before a lead token that is
+ * sent along. Lead tokens, and inbound webhooks without a token, are public.
+ */
+export function identifyKeyOwner({
+  caller,
+  owner,
+  webhook,
+  invitation,
+  ip,
+}: Call<OperationId>): KeyOwner {
+  if (caller.credentials !== '') return { kind: caller.kind, credentials: caller.credentials };
+  if (owner) return { kind: 'lead_token', credentials: owner.token, address: ip };
+  if (webhook) {
+    // Endpoints and traffic sources keep their keys when their tokens change.
+    const credentials = `${webhook.id}/${webhook.traffic_source_id ?? ''}`;
+    return { kind: 'webhook', credentials, ...(webhook.is_public && { address: ip }) };
+  }
+  if (invitation)
+    return { kind: 'invitation', credentials: `${invitation.user_id}/${invitation.number}` };
+  return { kind: 'carrier', credentials: '' };
+}
