@@ -6320,7 +6320,7 @@ export interface components {
             key?: string | null;
             /** @description With `duration` and `completed`: seconds since the buyer took the call. By default calculated from the times of the events. */
             duration?: number | null;
-            /** @description Where the recording of the call can be fetched; stored with the call. */
+            /** @description Where the recording of the call can be fetched, by http or https; stored with the call. */
             recording_url?: string | null;
             /** @description With `completed`: why the call ended, in words of your own; stored with the call. By default `completed`, or `caller_hung_up` when no buyer took it. */
             hangup_cause?: string | null;

@@ -13,6 +13,7 @@ import { isWholeCents } from '../dollars';
 import { isMailAddress, parseMailbox } from '../mail/address';
 import { parseRange } from '../time/opening-hours';
 import { ianaName } from '../time/zone';
+import { isHttpUrl } from './http-url';
 import { excerptOf, resourceOf } from './excerpt';
 import type { OpenApiMetadata } from './express';
 import { requestDocument } from './request-document';
@@ -106,8 +107,13 @@ export const FORMATS: Record<string, Format> = {
     validate: (value: string) => parseMailbox(value) !== undefined,
     allowed: 'must be one e-mail address, such as desk@example.com or Desk <desk@example.com>',
   },
-  // Checked by the webhooks themselves, which know the networks that are allowed.
-  'webhook-url': { type: 'string', validate: () => true, allowed: 'must be a URL' },
+  // Those that this service requests are checked further, by who knows the networks that are
+  // allowed. Carriers send a blank one for none.
+  'http-url': {
+    type: 'string',
+    validate: (value: string) => value === '' || isHttpUrl(value),
+    allowed: 'must be an http or https URL',
+  },
 };
 
 const bounded = (validate: Format['validate']) => (value: never) =>

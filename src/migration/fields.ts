@@ -1,3 +1,4 @@
+import { isHttpUrl } from '../http/http-url';
 import type { NumberReader } from '../phone/parse-number';
 import { parseInstant } from '../time/zone';
 import type { Known, Note } from './context';
@@ -80,6 +81,10 @@ export function fieldsOf(record: SourceRecord, { read, known }: RowContext, note
   return {
     text: readAs(`text of at most ${MAX_CHARS} characters`, readText(MAX_CHARS)),
     longText: readAs(`text of at most ${MAX_LONG_CHARS} characters`, readText(MAX_LONG_CHARS)),
+    url: readAs(`http or https URL of at most ${MAX_LONG_CHARS} characters`, (found) => {
+      const url = readText(MAX_LONG_CHARS)(found);
+      return url !== undefined && isHttpUrl(url) ? url : undefined;
+    }),
     amount: readAs(`number from -${MAX_AMOUNT} to ${MAX_AMOUNT}`, readAmount),
     count: readAs(`whole number from 0 to ${MAX_INT}`, readCount),
     id: readAs(`id from 1 to ${MAX_ID}`, readId),

@@ -217,7 +217,7 @@ const callColumns = (of: FieldReader) => ({
   contact_field_type: of.text('contact_field_type'),
   fallback: of.longText('fallback'),
   token_values: of.object('token_values') ?? {},
-  recording_url: of.longText('recording_url'),
+  recording_url: of.url('recording_url'),
   revenue: of.amount('revenue') ?? 0,
   buyer_revenue: of.amount('buyer_revenue') ?? of.amount('revenue') ?? 0,
   payout: of.amount('payout') ?? 0,

@@ -64,7 +64,7 @@ const BY_FORMAT: Record<string, fc.Arbitrary<unknown>> = {
   'token-pairs': fc.constantFrom('state:ca,age:30', ''),
   'token-filter': fc.constantFrom('state:ca', 'age:>=30', 'zip:in 90210|10001', 'city:=~^San'),
   money: fc.integer({ min: 0, max: 100_000 }).map((cents) => cents / 100),
-  'webhook-url': fc.constantFrom('https://example.com/hook', 'https://203.0.113.7/x?y=[lead_id]'),
+  'http-url': fc.constantFrom('https://example.com/hook', 'https://203.0.113.7/x?y=[lead_id]'),
   uri: fc.webUrl(),
 };
 
