@@ -70,7 +70,7 @@ export async function ask(
     );
     return interpret(statusCode, parse((await readBytes(body, MAX_ANSWER_BYTES)).toString()));
   } catch (error) {
-    if (error instanceof TooLarge) return unusable(error.message);
+    if (error instanceof TooLarge) return toUnusable(error.message);
     return noResponse(error);
   }
 }
@@ -117,7 +117,7 @@ function interpret(status: number, body: Json | undefined): Answer {
 }
 
 /** An answer that says nothing about what the carrier has done. */
-export const unusable = (fault: string): Failure => ({
+export const toUnusable = (fault: string): Failure => ({
   ok: false,
   retryable: true,
   maybe_sent: true,

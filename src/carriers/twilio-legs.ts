@@ -3,7 +3,7 @@ import {
   ask,
   readRecords,
   readSid,
-  unusable,
+  toUnusable,
   type Account,
   type Fields,
   type Json,
@@ -71,11 +71,11 @@ export async function findLegs({ account, timeout_ms }: Service, sid: string): P
   if (!others.ok) return others;
   // A cost without some of the legs would be written for ever.
   const children = readRecords(others.body, 'calls');
-  if (!children) return unusable('has no list of calls');
+  if (!children) return toUnusable('has no list of calls');
   const legs = [own.body, ...children].map(toLeg);
   return legs.every((leg) => leg !== undefined)
     ? { ok: true, legs }
-    : unusable('has a call without sid');
+    : toUnusable('has a call without sid');
 }
 
 function toLeg(record: Json): Leg | undefined {

@@ -17,7 +17,7 @@ import {
   ask,
   readRecords,
   readSid,
-  unusable,
+  toUnusable,
   type Account,
   type Fields,
   type Json,
@@ -215,7 +215,7 @@ async function findEarlier<Status extends string>(
   const createdAt = (record: Json) => Date.parse(String(record.date_created));
   const listed = readRecords(answer.body, list);
   // None of ours is in it: that would have the request sent twice.
-  if (!listed) return unusable(`has no list of ${list}`);
+  if (!listed) return toUnusable(`has no list of ${list}`);
   const records = listed
     .filter(
       (record) =>
@@ -232,7 +232,7 @@ function outcomeOf<Status extends string>(
   { statusOf }: OnceRequest<Status>,
 ): Outcome<Status> {
   const sid = readSid(record);
-  if (sid === undefined) return unusable('is a record without sid');
+  if (sid === undefined) return toUnusable('is a record without sid');
   const code = record.error_code ? failureCodeOf(String(record.error_code)) : undefined;
   return { ok: true, carrier_id: sid, status: statusOf(record), ...(code && { code }) };
 }
@@ -251,7 +251,7 @@ async function searchNumbers(service: Service, search: NumberSearch): Promise<Fo
   // The carrier sells nothing of this kind in this country.
   if (!answer.ok) return answer.code === 'not_found' ? { ok: true, numbers: [] } : answer;
   const records = readRecords(answer.body, 'available_phone_numbers');
-  if (!records) return unusable('has no list of numbers');
+  if (!records) return toUnusable('has no list of numbers');
   const numbers = records.flatMap(({ phone_number }): AvailableNumber[] =>
     typeof phone_number === 'string' && E164.test(phone_number)
       ? [{ phone_number, country, toll_free }]

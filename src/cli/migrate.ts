@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Installation } from '../installation/open';
-import { migrate, missingLists, type Counts } from '../migration/migrate';
+import { migrate, findMissingLists, type Counts } from '../migration/migrate';
 import { DEFAULT_PER_PAGE, openSource, type Source } from '../migration/reader';
 import { openReport, type Report } from '../migration/report';
 import { isInterrupted } from '../migration/history';
@@ -34,7 +34,7 @@ export const addMoveOptions = (command: Command): Command =>
     .option('--company <id>', 'the company here', companyId)
     .option('--since <date>', 'only leads and calls that were created since', date)
     .option('--rate <n>', 'requests a second to it, at most', rate, DEFAULT_RATE)
-    .option('--per-page <n>', 'records of a request, at most', perPage, DEFAULT_PER_PAGE)
+    .option('--per-page <n>', 'records of a request, at most', parsePerPage, DEFAULT_PER_PAGE)
     .option('--dry-run', 'only say what would happen')
     .option(
       '--activate',
@@ -48,7 +48,7 @@ function rate(text: string): number {
   return value;
 }
 
-function perPage(text: string): number {
+function parsePerPage(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 1 || value > DEFAULT_PER_PAGE)
     throw new InvalidArgumentError(`must be from 1 to ${DEFAULT_PER_PAGE}`);
@@ -70,7 +70,7 @@ export async function moveIn(options: MoveOptions & { from: string }): Promise<v
   const { counts, lines } = await withInstallation((installation) =>
     moveInto(installation, { source, file, options }),
   );
-  const missing = missingLists(counts);
+  const missing = findMissingLists(counts);
   if (options.json)
     print({ resources: counts, not_offered: missing, report: file, report_lines: lines }, true);
   else {

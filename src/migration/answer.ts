@@ -61,7 +61,7 @@ export async function attempt(
 
 type Headers = Record<string, string | string[] | undefined>;
 
-const headerOf = (headers: Headers, name: string): string =>
+const readHeader = (headers: Headers, name: string): string =>
   [headers[name] ?? ''].flat().join(',').trim().toLowerCase();
 
 function judgeStatus(status: number, headers: Headers, { waitMs }: AnswerLimits): Attempt {
@@ -72,8 +72,8 @@ function judgeStatus(status: number, headers: Headers, { waitMs }: AnswerLimits)
         'credentials would go there too. Give the address itself with --from',
     );
   if (status !== 429 && status < 500) throw new Refused(`answers ${status}`);
-  const header = headerOf(headers, 'retry-after');
-  const wait = retryAfter(header);
+  const header = readHeader(headers, 'retry-after');
+  const wait = readRetryAfter(header);
   if (wait !== undefined && wait > waitMs)
     throw new BadAnswer(
       `answers ${status} and asks to be left alone for longer than ${waitMs / 60_000} minutes ` +
@@ -83,7 +83,7 @@ function judgeStatus(status: number, headers: Headers, { waitMs }: AnswerLimits)
 }
 
 /** Milliseconds; the header has seconds, or a date. */
-function retryAfter(header: string): number | undefined {
+function readRetryAfter(header: string): number | undefined {
   if (header === '') return undefined;
   const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
   return Number.isNaN(ms) ? undefined : Math.max(ms, 0);
@@ -94,8 +94,8 @@ async function readJson(
   headers: Headers,
   { bytes: maxBytes }: AnswerLimits,
 ): Promise<unknown> {
-  const type = headerOf(headers, 'content-type').split(';')[0]!.trim();
-  const encoding = headerOf(headers, 'content-encoding');
+  const type = readHeader(headers, 'content-type').split(';')[0]!.trim();
+  const encoding = readHeader(headers, 'content-encoding');
   // A body that is not read to its end fails once more when it is closed.
   body.on('error', () => undefined);
   try {

@@ -40,7 +40,7 @@ export class ListWatch {
       const { first = total, greatest = 0 } = this.totals ?? {};
       this.totals = { first, last: total, greatest: Math.max(greatest, total) };
     }
-    const key = keyOf(items);
+    const key = buildKey(items);
     if (key !== undefined && !this.pages.add(key))
       throw new BadAnswer(`has the records of an earlier page again, ${NEVER_ENDS}`);
     this.requireLength();
@@ -72,7 +72,7 @@ export class ListWatch {
 }
 
 /** Equal for pages of the same records; undefined for one that is empty, or of what has no name. */
-function keyOf(items: readonly unknown[]): string | undefined {
+function buildKey(items: readonly unknown[]): string | undefined {
   const names = items.map((item) =>
     isObject(item) ? (item.id ?? item.value ?? item.caller_id) : item,
   );

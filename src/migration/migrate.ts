@@ -16,7 +16,7 @@ export type Counts = Record<string, Count>;
 const LISTS = ['phone_numbers', ...RESOURCES, ...HISTORY];
 
 /** Those that the other service did not offer. */
-export const missingLists = (counts: Counts): string[] =>
+export const findMissingLists = (counts: Counts): string[] =>
   LISTS.filter((resource) => !Object.hasOwn(counts, resource));
 
 /**

@@ -23,13 +23,13 @@ export function readEnvelope(reply: unknown, root: string, position: string): En
   if (!isObject(reply)) throw new BadAnswer('does not answer with an object');
   const metadata = reply.metadata ?? {};
   if (!isObject(metadata)) throw new BadAnswer('answers with metadata that is not an object');
-  const items = ownList(reply, root) ?? ownList(reply, metadata.root);
+  const items = findList(reply, root) ?? findList(reply, metadata.root);
   if (!items) throw new BadAnswer(`answers without the list ${root}`);
   if (items.length > MAX_ITEMS)
     throw new BadAnswer(`has ${items.length} records; at most ${MAX_ITEMS} are read of a page`);
   return {
     items,
-    next: nextPosition(metadata, position, items.length === 0),
+    next: readNextPosition(metadata, position, items.length === 0),
     total: readCount(metadata, 'total_count'),
   };
 }
@@ -37,7 +37,7 @@ export function readEnvelope(reply: unknown, root: string, position: string): En
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function ownList(reply: Record<string, unknown>, name: unknown): unknown[] | undefined {
+function findList(reply: Record<string, unknown>, name: unknown): unknown[] | undefined {
   if (typeof name !== 'string' || !Object.hasOwn(reply, name)) return undefined;
   const list = reply[name];
   return Array.isArray(list) ? list : undefined;
@@ -54,7 +54,7 @@ function readCount(metadata: Record<string, unknown>, name: string): number | un
 }
 
 /** By cursor; by page number where the other service has no cursor. */
-function nextPosition(
+function readNextPosition(
   metadata: Record<string, unknown>,
   position: string,
   isEmpty: boolean,

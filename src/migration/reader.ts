@@ -132,7 +132,7 @@ async function* readPages(list: List, options: PageOptions): AsyncGenerator<Page
     ...(since && { created_at_from: formatTime(since) }),
     ...(serializer !== undefined && { serializer }),
   }).toString();
-  const start = startOf(from, list.perPage);
+  const start = chooseStart(from, list.perPage);
   const watch = new ListWatch({
     start,
     isResumed: from !== undefined,
@@ -150,7 +150,7 @@ async function* readPages(list: List, options: PageOptions): AsyncGenerator<Page
       throw explain(error, address, { isFirst, isResumed: from !== undefined });
     }
     position = page.next;
-    yield { ...page, next: position && keptPosition(position, list.perPage) };
+    yield { ...page, next: position && toKeptPosition(position, list.perPage) };
   }
 }
 
@@ -168,12 +168,12 @@ function explain(
 }
 
 /** A number says nothing about where a page is among pages of another size. */
-const keptPosition = (position: string, perPage: number): string =>
+const toKeptPosition = (position: string, perPage: number): string =>
   position.startsWith('page=') && perPage !== DEFAULT_PER_PAGE
     ? `${position}&per_page=${perPage}`
     : position;
 
-function startOf(kept: string | undefined, perPage: number): string {
+function chooseStart(kept: string | undefined, perPage: number): string {
   const [, number, size = DEFAULT_PER_PAGE] =
     /^(page=\d+)(?:&per_page=(\d+))?$/.exec(kept ?? '') ?? [];
   if (number === undefined) return kept ?? FIRST_PAGE;

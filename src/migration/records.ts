@@ -85,7 +85,7 @@ function checkRecord(
     return [];
   }
   ids.add(id);
-  return [{ ...storableRecord(dropFields(record, resource, note), note), id }];
+  return [{ ...repairRecord(dropFields(record, resource, note), note), id }];
 }
 
 /** No record of this API has as many; so many lines would hide the others of the report. */
@@ -99,7 +99,7 @@ function dropFields(record: SourceRecord, resource: string, note: Note): SourceR
   return Object.fromEntries(entries.filter(([field]) => columns.has(field)));
 }
 
-function storableRecord(record: SourceRecord, note: Note): SourceRecord {
+function repairRecord(record: SourceRecord, note: Note): SourceRecord {
   const faults = new Faults();
   const entries = Object.entries(storableFields(record, faults) as SourceRecord);
   for (const field of Object.keys(faults.fields))

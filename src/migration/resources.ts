@@ -67,7 +67,7 @@ const SENT_AS_BY: Partial<Record<Resource, Record<string, string>>> = {
   buyer_groups: { concurrency_cap_limit: 'concurrency_cap' },
 };
 
-function sentAs(resource: Resource, column: string): string {
+function renameColumn(resource: Resource, column: string): string {
   const names = { ...SENT_AS, ...SENT_AS_BY[resource] };
   return Object.hasOwn(names, column) ? names[column]! : column;
 }
@@ -124,7 +124,7 @@ export function mapRecord(
   const body: Record<string, unknown> = {};
   const unknown: string[] = [];
   for (const [column, value] of Object.entries(record)) {
-    const name = sentAs(resource, column);
+    const name = renameColumn(resource, column);
     if (FROM_ELSEWHERE[resource]?.has(column)) continue;
     if (Object.hasOwn(writable, name)) body[name] = value;
     else if (!columns.has(column)) unknown.push(column);
