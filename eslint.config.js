@@ -140,6 +140,31 @@ module.exports = tseslint.config(
     rules: { 'storable/foreign-json': 'error' },
   },
   {
+    files: ['src/**'],
+    // The build, PostgreSQL's own folder, and the kernel's files.
+    ignores: [
+      'src/storage/new-file.ts',
+      'src/parse-contract.ts',
+      'src/db/embedded-postgres.ts',
+      'src/db/lower-priority.ts',
+    ],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: ['node:fs', 'node:fs/promises'].map((name) => ({
+            name,
+            importNames: [
+              ...['createWriteStream', 'writeFile', 'writeFileSync', 'appendFile'],
+              ...['appendFileSync', 'copyFile', 'copyFileSync', 'cp', 'cpSync'],
+            ],
+            message: 'storage/new-file.ts writes files: new ones, which only this user may read.',
+          })),
+        },
+      ],
+    },
+  },
+  {
     files: ['tests/**'],
     rules: {
       'max-params': 'off',

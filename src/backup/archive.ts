@@ -1,10 +1,12 @@
-import { createReadStream, createWriteStream, type WriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { lstat, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { extract, pack, type Header, type Pack } from 'tar-stream';
 import { StartError } from '../start-error';
+import { createNewFile, nameNewFile } from '../storage/new-file';
 
 // Archives are tar files, compressed by gzip, so that other programs can look into them.
 
@@ -27,22 +29,25 @@ export interface Entry {
 
 /**
  * Writes an archive to a file that does not exist yet. The file appears once it is complete; until
- * then it is called `FILE.partial`. Returns its size in bytes.
+ * then it is called `FILE.….partial`. A file, or a link, that has the name stays as it is. Returns
+ * the size in bytes.
  */
 export async function writeArchive(
   file: string,
   fill: (archive: Archive) => Promise<void>,
 ): Promise<number> {
-  const draft = `${file}.partial`;
-  const out = createWriteStream(draft, { mode: MODE, flags: 'w', flush: true });
+  const draft = `${file}.${randomUUID()}.partial`;
+  const out = createNewFile(draft);
   const packed = pack();
   const written = pipeline(packed, createGzip({ level: 1 }), out);
   try {
     await Promise.race([written, fill(archiveOf(packed))]);
     packed.finalize();
     await written;
-    await rename(draft, file);
-    return (out as WriteStream).bytesWritten;
+    await nameNewFile(draft, file).catch((error: NodeJS.ErrnoException) => {
+      throw error.code === 'EEXIST' ? refuseName(file) : error;
+    });
+    return out.bytesWritten;
   } catch (error) {
     packed.destroy();
     await written.catch(() => undefined);
@@ -50,6 +55,14 @@ export async function writeArchive(
     throw error;
   }
 }
+
+/** Throws if the file is there, before the work of filling it. */
+export async function requireNewFile(file: string): Promise<void> {
+  if (await lstat(file).catch(() => undefined)) throw refuseName(file);
+}
+
+const refuseName = (file: string) =>
+  new StartError(`${file} is there already: choose another name.`);
 
 const archiveOf = (packed: Pack): Archive => {
   const entry = (
@@ -70,28 +83,46 @@ const archiveOf = (packed: Pack): Archive => {
   };
 };
 
-/** Reads the entries of an archive, one after the other. Throws StartError for other files. */
+/**
+ * Reads the entries of an archive, one after the other, in limited memory. Throws StartError for
+ * other files, and for entries that are no files.
+ */
 export async function* readArchive(file: string): AsyncGenerator<Entry> {
   const entries = extract();
   const read = pipeline(createReadStream(file), createGunzip(), entries);
   read.catch(() => undefined);
   try {
-    for await (const entry of entries)
-      yield {
-        name: entry.header.name,
-        bytes: entry.header.size ?? 0,
-        stream: entry as unknown as Readable,
-      };
+    for await (const entry of entries) {
+      const { name, type, size = 0 } = entry.header;
+      if (type !== 'file') throw refuseEntry(file, name, 'is no file');
+      yield { name, bytes: size, stream: Readable.from(readPieces(file, entry)) };
+    }
     await read;
   } catch (error) {
     throw damaged(file, error as NodeJS.ErrnoException);
   }
 }
 
+async function* readPieces(file: string, pieces: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
+  try {
+    yield* pieces as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw damaged(file, error as NodeJS.ErrnoException);
+  }
+}
+
+/** An archive may have been written by anyone: its names are quoteName without control characters. */
+export const refuseEntry = (file: string, name: string, fault: string): StartError =>
+  new StartError(`${file} is no backup of Trunkline: the entry ${quoteName(name)} ${fault}.`);
+
+const SHOWN_CHARACTERS = 100;
+
+export const quoteName = (text: string): string =>
+  JSON.stringify(text.slice(0, SHOWN_CHARACTERS)).replace(/[^ -~]/g, '?');
+
 function damaged(file: string, error: NodeJS.ErrnoException): Error {
   if (error instanceof StartError) return error;
   if (error.code === 'ENOENT') return new StartError(`There is no file ${file}.`);
-  const broken = /^Z_|^ERR_STREAM_PREMATURE_CLOSE/.test(error.code ?? '');
-  if (!broken && !/tar|Unexpected end/i.test(error.message)) return error;
+  if (error.syscall !== undefined) return new StartError(`${file} cannot be read: ${error.code}.`);
   return new StartError(`${file} is no complete backup: ${error.message}.`);
 }

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { Client } from 'pg';
 import { to } from 'pg-copy-streams';
@@ -11,7 +10,7 @@ import { withClient } from '../db/with-client';
 import { StartError } from '../start-error';
 import type { Storage } from '../storage/storage';
 import { listMigrations } from './list-migrations';
-import { writeArchive, type Archive } from './archive';
+import { requireNewFile, writeArchive, type Archive } from './archive';
 import {
   fileName,
   FORMAT,
@@ -65,7 +64,7 @@ export async function backUp(
   file: string,
   { piece_bytes = PIECE_BYTES } = {},
 ): Promise<BackedUp> {
-  if (existsSync(file)) throw new StartError(`${file} is there already: choose another name.`);
+  await requireNewFile(file);
   const client = new HostsClient({
     connectionString: source.session_url,
     options: '-c timezone=UTC -c statement_timeout=0 -c idle_in_transaction_session_timeout=0',

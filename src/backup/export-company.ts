@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -10,7 +10,8 @@ import { sqlOn } from '../db/sql';
 import { inTransaction } from '../db/transaction';
 import type { Deps } from '../deps';
 import { StartError } from '../start-error';
-import { writeArchive, type Archive } from './archive';
+import { createNewFile } from '../storage/new-file';
+import { requireNewFile, writeArchive, type Archive } from './archive';
 import { addFiles } from './back-up';
 import {
   copyCompanyOut,
@@ -54,7 +55,7 @@ export async function exportCompany(
   company_id: bigint,
   file: string,
 ): Promise<ExportedCompany> {
-  if (existsSync(file)) throw new StartError(`${file} is there already: choose another name.`);
+  await requireNewFile(file);
   const database = await databaseOf(
     parts().map((part) => part.database),
     company_id,
@@ -103,7 +104,7 @@ async function addTables(
   for (const { name, columns } of tables) {
     const draft = join(folder, `${name}.csv`);
     const stream = client.query(to(copyCompanyOut(name, columns, String(company_id))));
-    await pipeline(stream, createWriteStream(draft, { mode: 0o600 }));
+    await pipeline(stream, createNewFile(draft));
     if (stream.rowCount > 0) {
       rows[name] = stream.rowCount;
       const { size } = await stat(draft);

@@ -1,8 +1,3 @@
-import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
-import { StartError } from '../start-error';
-import type { Entry } from './archive';
-
 // What an archive contains, in this order:
 //   backup.json                what it is of: Manifest
 //   key_pepper                 the pepper of the installation
@@ -47,25 +42,16 @@ export interface Totals {
 export const pieceName = (table: string, piece: number): string =>
   `tables/${table}/${String(piece).padStart(8, '0')}`;
 
-/** The table of a piece; undefined for other entries. */
-export const tableOf = (name: string): string | undefined =>
-  /^tables\/([a-z_.]+)\/\d{8}$/.exec(name)?.[1];
+/** The table of a piece and its number; undefined for other entries. */
+export function readPieceName(name: string): { table: string; piece: number } | undefined {
+  const [, table, piece] = /^tables\/([a-z_]+\.[a-z_]+)\/(\d{8})$/.exec(name) ?? [];
+  return table === undefined ? undefined : { table, piece: Number(piece) };
+}
 
-export const fileName = (key: string): string => `files/${key}`;
+const FILES = 'files/';
+
+export const fileName = (key: string): string => `${FILES}${key}`;
 
 /** The key of an uploaded file; undefined for other entries. */
-export const keyOf = (name: string): string | undefined => /^files\/(.+)$/.exec(name)?.[1];
-
-export const readJson = async <T>(stream: Readable): Promise<T> =>
-  JSON.parse(await text(stream)) as T;
-
-/** Reads what an archive is of. Throws StartError unless this version can read it. */
-export async function readManifest(entry: Entry | undefined, file: string): Promise<Manifest> {
-  if (entry?.name !== MANIFEST) throw new StartError(`${file} is no backup of Trunkline.`);
-  const manifest = await readJson<Manifest>(entry.stream);
-  if (manifest.format === FORMAT) return manifest;
-  throw new StartError(
-    `${file} was made by Trunkline ${manifest.version}, in a format that this version does not ` +
-      'know: restore it with that version.',
-  );
-}
+export const readFileName = (name: string): string | undefined =>
+  name.startsWith(FILES) ? name.slice(FILES.length) : undefined;

@@ -13,7 +13,8 @@ program.parseAsync().then(
   () => process.exit(),
   (error: Error) => {
     if (error instanceof CommanderError) process.exit(error.exitCode && WRONG_USE);
-    process.stderr.write(`${error.message}\n`);
+    // A message may quote what another service, a file or a row says.
+    process.stderr.write(`${error.message.replace(/[^\P{Cc}\t\n]/gu, '?')}\n`);
     process.exit(1);
   },
 );

@@ -141,7 +141,8 @@ class Cluster {
     const draft = `${this.folder}.new`;
     rmSync(draft, { recursive: true, force: true });
     mkdirSync(draft, { mode: 0o700 });
-    writeFileSync(this.passwordFile, randomBytes(24).toString('hex'), { mode: 0o600 });
+    rmSync(this.passwordFile, { force: true });
+    writeFileSync(this.passwordFile, randomBytes(24).toString('hex'), { flag: 'wx', mode: 0o600 });
     for (const path of [draft, this.passwordFile]) this.give(path);
     await this.run('initdb', [
       `--pgdata=${draft}`,

@@ -1,6 +1,7 @@
 import type { Client } from 'pg';
 import {
   LIST_CONSTRUCTION,
+  LIST_SEQUENCES,
   LIST_TABLES,
   LIST_USED_SEQUENCES,
   SET_SEQUENCE,
@@ -39,6 +40,10 @@ export const listUsedSequences = async (
     name: name!,
     last_value: last_value!,
   }));
+
+/** The sequences of a schema: their names, and how SQL spells them. */
+export const listSequences = (sql: Sql, schema: string): Promise<{ name: string; sql: string }[]> =>
+  sql(LIST_SEQUENCES, { schema });
 
 /** Continues a sequence after a value, unless it is further already. */
 export async function continueSequence(sql: Sql, sequence: string, value: string): Promise<void> {

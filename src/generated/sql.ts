@@ -2377,6 +2377,15 @@ export interface SqlTypes {
       make: string;
     };
   };
+  'db.list_sequences': {
+    params: {
+      schema: string | null;
+    };
+    row: {
+      name: string;
+      sql: string;
+    };
+  };
   'db.list_tables': {
     params: object;
     row: {

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
@@ -11,6 +11,7 @@ import { bodyLimit } from './read-body';
 import type { Storage } from '../storage/storage';
 import { cutText } from '../storable-text';
 import { foreignFormat, headOf } from '../storage/file-format';
+import { createFileKey } from '../storage/keys';
 import { noSpace, uploadDisk } from './upload-disk';
 
 /** A file that came with a request. It is deleted after the reply. */
@@ -27,7 +28,7 @@ export interface Upload {
  * record refers to it, housekeeping removes it.
  */
 export async function storeUpload(storage: Storage, upload: Upload): Promise<void> {
-  const key = randomUUID();
+  const key = createFileKey();
   await storage.keep(upload.path, key);
   upload.stored = { key, is_used: false };
 }

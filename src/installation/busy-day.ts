@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Db } from '../db/tenant';
@@ -7,6 +6,7 @@ import type { Deps } from '../deps';
 import type { Call, Handlers } from '../http/handlers';
 import { SetAside } from '../http/set-aside';
 import { discardUpload, storeUpload, type Upload } from '../http/upload';
+import { writeNewFile } from '../storage/new-file';
 import { addSuppressionFile } from '../suppression/add-file';
 import { importSuppressionFile } from '../suppression/import-file';
 import { deliverer } from '../webhooks/deliver';
@@ -84,7 +84,7 @@ export async function importNumbers({ db, call, ids, deps }: BusyDay): Promise<v
   const { storage } = deps;
   const path = join(storage.incoming, randomUUID());
   const text = ROWS.map((cells) => `${cells.join(',')}\n`).join('');
-  await writeFile(path, text);
+  await writeNewFile(path, text);
   const upload: Upload = { path, name: 'do-not-call.csv', bytes: Buffer.byteLength(text) };
   try {
     await storeUpload(storage, upload);

@@ -1,10 +1,11 @@
-import { randomBytes } from 'node:crypto';
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config';
 import type { Sql } from '../db/sql';
 import { digestOf } from '../http/auth/credentials';
 import { folderFault, StartError } from '../start-error';
+import { writeNewFileSync } from '../storage/new-file';
 import { CLAIM_PEPPER, COUNT_CREDENTIALS, PEPPER_STATE, REPLACE_PEPPER } from './queries/pepper';
 
 // The pepper of an installation is not in its database; a digest of it is. A process whose pepper
@@ -100,10 +101,10 @@ export function keepPepper(pepper: string, source: Source): void {
 /** Makes the file of a pepper. It appears as a whole: another process may look for it. */
 function makePepper(data_dir: string, pepper = randomBytes(32).toString('hex')): string {
   const file = fileOf({ data_dir });
-  const draft = `${file}.${process.pid}`;
+  const draft = `${file}.${randomUUID()}`;
   try {
     mkdirSync(data_dir, { recursive: true });
-    writeFileSync(draft, pepper, { mode: 0o600 });
+    writeNewFileSync(draft, pepper);
     linkSync(draft, file);
     return pepper;
   } catch (error) {

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Sql } from '../db/sql';
 import { StartError } from '../start-error';
+import { writeNewFile } from '../storage/new-file';
 import { STORAGE_MARK, type Storage } from '../storage/storage';
 import { READ_SHARED, SAVE_STORAGE } from './queries/settings';
 
@@ -52,7 +53,7 @@ export async function storageFault(
 export async function acceptStorage(sql: Sql, storage: Storage): Promise<void> {
   const mark = (await recordedMark(sql)) ?? randomUUID();
   const draft = join(storage.incoming, randomUUID());
-  await writeFile(draft, `${mark}\n`);
+  await writeNewFile(draft, `${mark}\n`);
   try {
     await storage.remove(STORAGE_MARK);
     await storage.keep(draft, STORAGE_MARK);

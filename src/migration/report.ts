@@ -1,5 +1,7 @@
-import { createWriteStream } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, rmSync } from 'node:fs';
 import { finished } from 'node:stream/promises';
+import { StartError } from '../start-error';
+import { continueFile, createNewFile } from '../storage/new-file';
 
 // The report of a migration as CSV: a line for whatever is not here as it was there.
 
@@ -21,10 +23,16 @@ export interface Report {
 
 const HEADER = ['resource', 'old_id', 'field', 'done'];
 
-/** Begins a report, or continues the one of an interrupted run. */
+/**
+ * Begins a report, or continues the one of an interrupted run. The report of an earlier run is
+ * replaced. Throws StartError where another file, or a link, has the name.
+ */
 export function openReport(file: string, { is_resumed }: { is_resumed: boolean }): Report {
-  const stream = createWriteStream(file, { flags: is_resumed ? 'a' : 'w' });
-  if (!is_resumed) stream.write(lineOf(HEADER));
+  const has_report = isReport(file);
+  if (has_report && !is_resumed) rmSync(file);
+  const is_continued = has_report && is_resumed;
+  const stream = is_continued ? continueFile(file) : createNewFile(file);
+  if (!is_continued) stream.write(lineOf(HEADER));
   let count = 0;
   return {
     add({ resource, old_id, field, done }) {
@@ -39,6 +47,27 @@ export function openReport(file: string, { is_resumed }: { is_resumed: boolean }
       await finished(stream);
     },
   };
+}
+
+/** False where there is no file. */
+function isReport(file: string): boolean {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const head = Buffer.from(lineOf(HEADER));
+  const start = Buffer.alloc(head.length);
+  try {
+    const handle = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    try {
+      if (fstatSync(handle).isFile()) readSync(handle, start, 0, start.length, 0);
+    } finally {
+      closeSync(handle);
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return false;
+    if (code !== 'ELOOP') throw error;
+  }
+  if (start.equals(head)) return true;
+  throw new StartError(`${file} is there already, and is no report: choose another name.`);
 }
 
 const lineOf = (cells: readonly string[]): string => `${cells.map(cell).join(',')}\n`;

@@ -3,6 +3,7 @@ import { openIncoming } from './incoming';
 import { isMissing, openBucket, S3_TIMEOUTS, unavailable, type Bucket } from './s3-bucket';
 import { checkBucket } from './s3-check';
 import { readObject } from './s3-read';
+import { isStorageKey, requireStorageKey } from './keys';
 import type { S3Settings } from './s3-settings';
 import { writeObject } from './s3-write';
 import { StorageUnavailable, type Storage, type StorageSettings } from './storage';
@@ -15,14 +16,14 @@ const MAX_EMPTY_PAGES = 100;
 /** Files in a bucket; those that arrive are in a folder of this machine. */
 export function openS3(settings: StorageSettings, s3: S3Settings, timeouts = S3_TIMEOUTS): Storage {
   const bucket = openBucket(s3, timeouts);
-  const nameOf = (key: string) => `${FILES}${key}`;
+  const nameOf = (key: string) => `${FILES}${requireStorageKey(key)}`;
   return {
     ...openIncoming(settings),
     settings,
     check: () => checkBucket(bucket),
-    keep: (file, key) => writeObject(bucket, file, nameOf(key)),
-    open: (key) => readObject(bucket, nameOf(key)),
-    bytesOf: (key) => sizeOf(bucket, nameOf(key)),
+    keep: async (file, key) => writeObject(bucket, file, nameOf(key)),
+    open: async (key) => readObject(bucket, nameOf(key)),
+    bytesOf: async (key) => sizeOf(bucket, nameOf(key)),
     remove: async (key) => {
       await bucket.need((s3, options) => s3.deleteObject(bucket.at(nameOf(key)), options));
     },
@@ -50,10 +51,11 @@ async function* keysOlderThan(bucket: Bucket, age_ms: number): AsyncGenerator<st
     const page = await bucket.need((s3, options) =>
       s3.listObjectsV2({ Bucket, Prefix, ContinuationToken: token }, options),
     );
-    const old = (page.Contents ?? []).filter(
-      ({ LastModified }) => LastModified && LastModified.getTime() < before,
-    );
-    if (old.length > 0) yield old.map(({ Key }) => Key!.slice(Prefix.length));
+    const old = (page.Contents ?? []).flatMap(({ Key, LastModified }) => {
+      const key = Key!.slice(Prefix.length);
+      return isStorageKey(key) && LastModified && LastModified.getTime() < before ? key : [];
+    });
+    if (old.length > 0) yield old;
     token = page.NextContinuationToken;
     const first = page.Contents?.[0]?.Key;
     emptyPages = first === undefined ? emptyPages + 1 : 0;

@@ -7,6 +7,7 @@ import { S3_TIMEOUTS, type S3Timeouts } from '../../src/storage/s3-bucket';
 import type { S3Settings } from '../../src/storage/s3-settings';
 import { StorageUnavailable, type Storage } from '../../src/storage/storage';
 import { breakAfter, startS3, type S3Server } from '../support/s3-server';
+import { toStorageKey } from '../support/storage-keys';
 
 // What may go wrong between a process and a bucket.
 
@@ -38,7 +39,7 @@ let storage: Storage;
 let impatient: Storage;
 let files = 0;
 function newFile(content: Buffer | string): { file: string; key: string } {
-  const key = `key-${(files += 1)}`;
+  const key = toStorageKey((files += 1));
   const file = join(storage.incoming, key);
   writeFileSync(file, content);
   return { file, key };
@@ -167,11 +168,14 @@ describe.each<[string, () => Promise<void> | void, () => Promise<void> | void]>(
   beforeEach(away);
 
   test.each<[string, () => Promise<unknown>]>([
-    ['open', () => impatient.open('x')],
-    ['keep', () => impatient.keep(newFile('x').file, 'x')],
-    ['keep in parts', () => impatient.keep(newFile(randomBytes(9 * MEBIBYTE)).file, 'x')],
-    ['remove', () => impatient.remove('x')],
-    ['bytesOf', () => impatient.bytesOf('x')],
+    ['open', () => impatient.open(toStorageKey(0))],
+    ['keep', () => impatient.keep(newFile('x').file, toStorageKey(0))],
+    [
+      'keep in parts',
+      () => impatient.keep(newFile(randomBytes(9 * MEBIBYTE)).file, toStorageKey(0)),
+    ],
+    ['remove', () => impatient.remove(toStorageKey(0))],
+    ['bytesOf', () => impatient.bytesOf(toStorageKey(0))],
     ['keysOlderThan', () => impatient.keysOlderThan(0)[Symbol.asyncIterator]().next()],
   ])('makes %s unavailable, after a limited time', async (_name, work) => {
     await expect(work()).rejects.toThrow(StorageUnavailable);

@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { openStorage } from '../../src/storage/open';
 import type { Storage } from '../../src/storage/storage';
 import { startS3, type S3Server } from '../support/s3-server';
+import { toStorageKey } from '../support/storage-keys';
 
 // What both storages guarantee.
 
@@ -50,47 +51,47 @@ describe.each(kinds)('%s', (kind, open) => {
     async (bytes) => {
       const content = randomBytes(bytes);
       const file = incoming(content);
-      await storage.keep(file, `of-${bytes}`);
-      const found = await contentOf(`of-${bytes}`);
+      await storage.keep(file, toStorageKey(bytes));
+      const found = await contentOf(toStorageKey(bytes));
       expect([found!.bytes, found!.content.equals(content)]).toEqual([bytes, true]);
-      expect(await storage.bytesOf(`of-${bytes}`)).toBe(bytes);
+      expect(await storage.bytesOf(toStorageKey(bytes))).toBe(bytes);
       expect(existsSync(file)).toBe(true);
-      await storage.remove(`of-${bytes}`);
-      expect(await storage.open(`of-${bytes}`)).toBeUndefined();
+      await storage.remove(toStorageKey(bytes));
+      expect(await storage.open(toStorageKey(bytes))).toBeUndefined();
     },
   );
 
   test('has no file under a key that none was stored under', async () => {
-    expect(await storage.open('nothing')).toBeUndefined();
-    expect(await storage.bytesOf('nothing')).toBeUndefined();
-    await storage.remove('nothing');
+    expect(await storage.open(toStorageKey(404))).toBeUndefined();
+    expect(await storage.bytesOf(toStorageKey(404))).toBeUndefined();
+    await storage.remove(toStorageKey(404));
   });
 
   test('stores nothing of a file that there is not', async () => {
     const file = join(storage.incoming, 'none');
-    await expect(storage.keep(file, 'of-none')).rejects.toThrow('ENOENT');
-    expect(await storage.bytesOf('of-none')).toBeUndefined();
+    await expect(storage.keep(file, toStorageKey(405))).rejects.toThrow('ENOENT');
+    expect(await storage.bytesOf(toStorageKey(405))).toBeUndefined();
   });
 
   test('lets a reader leave before the end', async () => {
-    await storage.keep(incoming(randomBytes(4 * MEBIBYTE)), 'left');
-    const { stream } = (await storage.open('left'))!;
+    await storage.keep(incoming(randomBytes(4 * MEBIBYTE)), toStorageKey(406));
+    const { stream } = (await storage.open(toStorageKey(406)))!;
     await once(stream, 'readable');
     stream.destroy();
     await once(stream, 'close');
-    const unread = (await storage.open('left'))!.stream;
+    const unread = (await storage.open(toStorageKey(406)))!.stream;
     unread.destroy();
     await once(unread, 'close');
-    await storage.remove('left');
+    await storage.remove(toStorageKey(406));
   });
 
   test('lists all keys of a certain age, also where there are many', async () => {
-    const all = ['key-1', 'key-2', 'key-3', 'key-4', 'key-5'];
+    const all = [1, 2, 3, 4, 5].map(toStorageKey);
     for (const key of all) await storage.keep(incoming('x'), key);
     expect(await keys(-60_000)).toEqual(all);
     expect(await keys(60_000)).toEqual([]);
-    await storage.remove('key-3');
-    expect(await keys(-60_000)).toEqual(all.filter((key) => key !== 'key-3'));
+    await storage.remove(toStorageKey(3));
+    expect(await keys(-60_000)).toEqual(all.filter((key) => key !== toStorageKey(3)));
   });
 
   test('clears what was left of requests, by its age', async () => {
@@ -110,7 +111,7 @@ describe.each(kinds)('%s', (kind, open) => {
   if (kind === 'a bucket')
     test('keeps its objects below the prefix', async () => {
       expect(await s3.objects()).toEqual(
-        ['key-1', 'key-2', 'key-4', 'key-5'].map((key) => `a/prefix/files/${key}`),
+        [1, 2, 4, 5].map((n) => `a/prefix/files/${toStorageKey(n)}`),
       );
     });
 });

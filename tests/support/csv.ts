@@ -5,6 +5,7 @@ import type { Wanted } from '../../src/suppression/csv/layout';
 import { batchesOf, readNumbers, type RejectedRow } from '../../src/suppression/csv/reader';
 import type { ThreadData } from '../../src/suppression/csv/thread';
 import { openDirectory } from '../../src/storage/directory';
+import { toStorageKey } from './storage-keys';
 
 /** Folder of the files of a test. */
 export const folder = mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'imports-'));
@@ -18,7 +19,7 @@ const mannerFor = (wanted: Wanted) => ({ country: 'US', scratch: folder, wanted 
 
 /** What the reading thread is given of a file with this content, with US numbers. */
 export function threadData(content: string | Buffer): ThreadData {
-  const key = `${files++}.csv`;
+  const key = toStorageKey(files++);
   writeFileSync(storage.path(key), content);
   return {
     source: { storage: storage.settings, key },

@@ -3,6 +3,7 @@ import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { loadConfig } from '../../src/config';
 import { openStorage } from '../../src/storage/open';
+import { toStorageKey } from './storage-keys';
 
 // Stores a file in a bucket and reads it; prints by how many bytes the process grew meanwhile.
 
@@ -22,13 +23,13 @@ async function main(): Promise<void> {
     return bytes;
   };
   // A first file of one part: what is loaded and kept once does not count.
-  for (const key of ['small-1', 'small-2']) {
+  for (const key of [toStorageKey(1), toStorageKey(2)]) {
     await storage.keep(join(folder, small), key);
     await read(key);
   }
   const before = process.resourceUsage().maxRSS;
-  await storage.keep(join(folder, large), 'large');
-  const bytes = await read('large');
+  await storage.keep(join(folder, large), toStorageKey(3));
+  const bytes = await read(toStorageKey(3));
   const grown = (process.resourceUsage().maxRSS - before) * 1024;
   process.stdout.write(JSON.stringify({ bytes, grown }));
 }

@@ -36,7 +36,7 @@ export const FORGET_STORAGE = statement(
   { prepared: false },
 );
 
-/** Fills a table whose name is not known before. */
+/** Fills a table: its name and its columns are those of the database, never of an archive. */
 export const copyIn = (table: string, columns: string): string =>
   `COPY ${table} (${columns}) FROM STDIN`;
 
@@ -44,7 +44,7 @@ export const copyIn = (table: string, columns: string): string =>
 export const MAKE_JOBS =
   'CREATE TEMPORARY TABLE backup_jobs ON COMMIT DROP AS TABLE jobs.job WITH NO DATA';
 
-/** Adds the jobs that have a queue in this version. */
+/** Adds the jobs that have a queue in this version. The columns are those of the database. */
 export const addJobs = (columns: string): string =>
   `INSERT INTO jobs.job (${columns})
   SELECT ${columns} FROM backup_jobs b WHERE b.name IN (SELECT q.name FROM jobs.queue q)

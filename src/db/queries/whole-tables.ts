@@ -69,6 +69,17 @@ export const LIST_USED_SEQUENCES = statement(
   { prepared: false },
 );
 
+/** All sequences of a schema. */
+export const LIST_SEQUENCES = statement(
+  'db.list_sequences',
+  sql`
+    SELECT sequencename::text AS name, format('%I.%I', schemaname, sequencename) AS sql
+    FROM pg_sequences
+    WHERE schemaname = {schema}
+  `,
+  { prepared: false },
+).returning<{ name: string; sql: string }>();
+
 /** Continues a sequence after a value, unless it is further already. */
 export const SET_SEQUENCE = statement(
   'db.set_sequence',
