@@ -11477,15 +11477,19 @@ export interface components {
         CountryCode: string;
         /** @description The first digits of telephone numbers, country code first, without `+`. */
         NumberPrefix: string;
+        /** @description A name such as sip.example.com, `*.example.com` for all names below one, or a public IPv4 address. */
+        SipHost: string;
         CompanyUpdate: {
             /** @description Name of the company. */
             name?: string;
             /** @description Telephone numbers without a country code are read as numbers of this country. */
             country?: components["schemas"]["CountryCode"];
-            /** @description The countries whose numbers may be called and texted. Null: the company's own alone. Numbers at premium rates are refused in every country. */
+            /** @description The countries whose numbers may be called and texted. Null: the company's own alone. The same holds for numbers that bidders, or users who are limited to records of teams, send calls to. Numbers at premium or shared-cost rates are refused in every country. */
             contact_countries?: components["schemas"]["CountryCode"][] | null;
             /** @description Numbers that begin with one of these may be called and texted too, wherever they are and whatever they cost: 1900, 979 or 882 open premium rates and satellites. */
             contact_prefixes?: components["schemas"]["NumberPrefix"][];
+            /** @description The hosts of SIP addresses to which bidders, by their answers, and users who are limited to records of teams may send calls. Bidders may name the host of the buyer's own `number` too. Local names and private addresses are refused. */
+            sip_hosts?: components["schemas"]["SipHost"][];
             /** @description What lead tokens may do without credentials of the company. Null: everything that there is. */
             lead_token_powers?: components["schemas"]["LeadTokenPower"][] | null;
             /** @description Dollars that the service costs for each begun minute of a call, rounded to four decimals; shown as `service_cost` of calls that end from now on. */
@@ -11520,10 +11524,12 @@ export interface components {
             name?: string;
             /** @description Telephone numbers without a country code are read as numbers of this country. */
             country?: string;
-            /** @description The countries whose numbers may be called and texted. Null: the company's own alone. Numbers at premium rates are refused in every country. */
+            /** @description The countries whose numbers may be called and texted. Null: the company's own alone. The same holds for numbers that bidders, or users who are limited to records of teams, send calls to. Numbers at premium or shared-cost rates are refused in every country. */
             contact_countries?: string[] | null;
             /** @description Numbers that begin with one of these may be called and texted too, wherever they are and whatever they cost. */
             contact_prefixes?: string[];
+            /** @description The hosts of SIP addresses to which bidders, by their answers, and users who are limited to records of teams may send calls. */
+            sip_hosts?: string[];
             /** @description What lead tokens may do without credentials of the company. Null: everything that there is. */
             lead_token_powers?: components["schemas"]["LeadTokenPower"][] | null;
             /** @description Dollars that the service costs for each begun minute of a call; see `service_cost` of calls. */

@@ -4967,6 +4967,17 @@ export interface SqlTypes {
       record: string;
     };
   };
+  'people.read_destination_policy': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      country: string;
+      contact_countries: string[] | null;
+      contact_prefixes: string[];
+      sip_hosts: string[];
+    };
+  };
   'people.revoke_offer': {
     params: {
       company_id: number | string | bigint | null;
@@ -4988,6 +4999,7 @@ export interface SqlTypes {
       fields: string | object | null;
       contact_countries: readonly (string)[] | string | null;
       contact_prefixes: readonly (string)[] | string | null;
+      sip_hosts: readonly (string)[] | string | null;
       lead_token_powers: readonly (string)[] | string | null;
       now: Date | string | null;
       company_id: number | string | bigint | null;
@@ -5532,6 +5544,7 @@ export interface SqlTypes {
       place: number;
       kept: unknown;
       suspended: unknown;
+      policy: unknown;
     };
   };
   'routing.lock_caps': {

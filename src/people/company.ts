@@ -1,10 +1,11 @@
 import type { Schemas } from '../contract';
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
-import { staleChecksum } from '../errors';
+import { HttpProblem, invalid, staleChecksum, type FieldFaults } from '../errors';
 import type { Handlers } from '../http/handlers';
 import { checksumOf, recordReply } from '../http/record';
 import { NotModified } from '../http/reply';
+import { findHostFault } from './destinations';
 import { LOCK_COMPANY, READ_COMPANY, UPDATE_COMPANY } from './queries/company';
 
 // The company: settings that hold for all of it. There is one, so it has neither a list nor an id
@@ -22,6 +23,7 @@ export const company = ({ clock, authenticator }: Deps) =>
     },
 
     updateCompany: async ({ db, body, if_match }) => {
+      requirePublicHosts(body.sip_hosts);
       const record = await db.transaction(async (tx) => {
         await tx.sql(LOCK_COMPANY, {});
         const before = await read(tx);
@@ -46,8 +48,20 @@ const columnsOf = (fields: Schemas['CompanyUpdate']) => ({
   fields: JSON.stringify(fields),
   contact_countries: distinct(fields.contact_countries),
   contact_prefixes: distinct(fields.contact_prefixes) ?? [],
+  sip_hosts: distinct(fields.sip_hosts?.map((host) => host.toLowerCase())) ?? [],
   lead_token_powers: distinct(fields.lead_token_powers),
 });
+
+/** Throws 422 for hosts that nobody else may send calls to, even if they are listed. */
+function requirePublicHosts(hosts: readonly string[] = []): void {
+  const faults: FieldFaults = {};
+  for (const [index, host] of hosts.entries()) {
+    const fault = findHostFault(host.replace(/^\*\./, ''));
+    if (fault) faults[`sip_hosts.${index}`] = invalid(`must not be named: it ${fault}`);
+  }
+  const problem = HttpProblem.fields(faults);
+  if (problem) throw problem;
+}
 
 const distinct = (values: readonly string[] | null | undefined): string[] | null =>
   values ? [...new Set(values)] : null;

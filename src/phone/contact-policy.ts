@@ -24,14 +24,19 @@ export interface ContactPolicy {
  */
 const COSTLY = /^(?:1(?:456|700|88[0-2]|900)|1\d{3}976|87[08]|88[123]|979)/;
 
-/** Personal numbers lead anywhere, at a price that their owner shares. */
-const COSTLY_TYPES = new Set(['PREMIUM_RATE', 'PERSONAL_NUMBER']);
+/** Personal numbers lead anywhere; like those of shared cost, at a price that their owner shares. */
+const COSTLY_TYPES: ReadonlyMap<string | undefined, string> = new Map([
+  ['PREMIUM_RATE', 'is at a premium rate'],
+  ['PERSONAL_NUMBER', 'is at a premium rate'],
+  ['SHARED_COST', 'is at a shared-cost rate'],
+]);
 
 /** What is known of a number; `country` is undefined where it cannot be determined. */
 interface Place {
   country: string | undefined;
   calling_code: string;
-  costs_extra: boolean;
+  /** Why it costs extra; undefined where it does not. */
+  surcharge: string | undefined;
 }
 
 /** Why a number (E.164 digits) must not be called or texted; undefined when it may be. */
@@ -44,7 +49,7 @@ export function contactRefusal(
   if (COSTLY.test(digits)) return 'is of a satellite, or at a premium rate';
   const allowed = contact_countries ?? [country];
   const place = placeOf(digits);
-  if (place?.costs_extra) return 'is at a premium rate';
+  if (place?.surcharge) return place.surcharge;
   if (place && isAmong(allowed, place)) return undefined;
   return place?.country
     ? `is in the country ${place.country}, where the company contacts nobody`
@@ -77,7 +82,7 @@ function lookUp(digits: string): Place | undefined {
     found && {
       country: found.country,
       calling_code: found.countryCallingCode,
-      costs_extra: COSTLY_TYPES.has(found.getType() ?? ''),
+      surcharge: COSTLY_TYPES.get(found.getType()),
     }
   );
 }

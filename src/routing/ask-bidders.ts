@@ -2,6 +2,7 @@ import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import { filled } from '../egress/request-template';
 import { keysAt, signed } from '../egress/standard-webhooks';
+import { findDestinationFault, type DestinationPolicy } from '../people/destinations';
 import type { TokenSource } from '../tokens/substitute';
 import type { CallToDial, Edges } from './ask-webhooks';
 import type { BidAnswer } from './bidding';
@@ -16,6 +17,8 @@ export interface BidQuestion {
   call: CallToDial;
   tokens: TokenSource;
   bidders: { candidate: Candidate; bidder: Bidder }[];
+  /** Where bids may send the call. */
+  policy: DestinationPolicy;
   /** Whether what comes next reads the bids from where they are kept. */
   reads_kept: boolean;
 }
@@ -35,14 +38,14 @@ type Connection = Pick<Db, 'sql'>;
  */
 export async function askBidders(
   db: Connection,
-  { call, tokens, bidders }: Omit<BidQuestion, 'reads_kept'>,
+  { call, tokens, bidders, policy }: Omit<BidQuestion, 'reads_kept'>,
   edges: Edges,
 ): Promise<AskedBids> {
   const asked = await Promise.all(
-    bidders.map(async ({ candidate: { id }, bidder }) => ({
-      id,
-      ...(await askOne(bidder, { call, tokens }, edges)),
-    })),
+    bidders.map(async ({ candidate: { id, number }, bidder }) => {
+      const asked = await askOne(bidder, { call, tokens }, edges);
+      return { id, ...asked, answer: checkDestination(asked, policy, number) };
+    }),
   );
   const answers = new Map(
     asked.map(({ id, answer, duration_ms }) => [id, answerOf(answer, duration_ms)]),
@@ -75,6 +78,22 @@ async function record(
   await db.sql(RECORD_BIDS, { caller_number, offer_id, ...rows, now });
 }
 
+/** A bid that leads where calls must not go is an answer that was not agreed. */
+function checkDestination(
+  { answer, code }: { answer: ReadBid; code: number | null },
+  policy: DestinationPolicy,
+  own: string | null,
+): ReadBid {
+  if (answer.outcome !== 'bid' || answer.bid.number === null) return answer;
+  const { number } = answer.bid;
+  const refusal = findDestinationFault(number, policy, own);
+  if (refusal === undefined) return answer;
+  const fault = `the number ${number.slice(0, MAX_SHOWN)} ${refusal}`;
+  return { outcome: 'failed', fault, code };
+}
+
+const MAX_SHOWN = 100;
+
 function answerOf(answer: ReadBid, duration_ms: number): BidAnswer {
   if (answer.outcome === 'bid') return { bid: answer.bid };
   return {
@@ -87,7 +106,7 @@ async function askOne(
   bidder: Bidder,
   { call, tokens }: Pick<BidQuestion, 'call' | 'tokens'>,
   { request, pepper, clock }: Edges,
-): Promise<{ uuid: string; answer: ReadBid; duration_ms: number }> {
+): Promise<{ uuid: string; answer: ReadBid; code: number | null; duration_ms: number }> {
   const at = clock();
   const uuid = uuidv7(at.getTime());
   const sent = filled(bidder.request, tokens, bodyOf(bidder, call, at));
@@ -103,7 +122,8 @@ async function askOne(
     is_urgent: true,
   });
   const { duration_ms } = answered;
-  return { uuid, answer: readBid(answered, bidder.places, clock()), duration_ms };
+  const code = answered.ok ? answered.code : null;
+  return { uuid, answer: readBid(answered, bidder.places, clock()), code, duration_ms };
 }
 
 /** What a bidder needs to bid; who sells the call is said only by those who write a body. */

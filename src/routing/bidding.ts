@@ -1,5 +1,6 @@
 import { roundToCents } from '../dollars';
 import type { Statements } from '../db/tenant';
+import { findDestinationFault, type DestinationPolicy } from '../people/destinations';
 import type { AskedCall, CallCandidates } from './candidates';
 import {
   bidFault,
@@ -31,6 +32,8 @@ export interface KnownBids {
   kept: ReadonlyMap<number, CandidateBid>;
   /** Until when bidders are left out that failed too often. */
   suspended: ReadonlyMap<number, Date>;
+  /** Where bids may send the call. */
+  policy: DestinationPolicy;
 }
 
 /** What a bidder answered for one call: its bid, or why it has none. */
@@ -59,18 +62,41 @@ export async function readKnownBids(
     now,
   });
   const known: (KnownBids | undefined)[] = [];
-  for (const { place, kept, suspended } of rows)
+  for (const { place, kept, suspended, policy } of rows) {
+    const { snapshot, candidates } = found[places[place - 1]!]!;
     known[places[place - 1]!] = {
-      bidders: found[places[place - 1]!]!.snapshot.bidders,
-      kept: new Map(
-        kept.map(({ buyer_id, expires_at, ...bid }) => [
-          buyer_id,
-          { ...bid, expires_at: new Date(expires_at) },
-        ]),
+      bidders: snapshot.bidders,
+      kept: allowedBids(
+        new Map(
+          kept.map(({ buyer_id, expires_at, ...bid }) => [
+            buyer_id,
+            { ...bid, expires_at: new Date(expires_at) },
+          ]),
+        ),
+        candidates,
+        policy,
       ),
+      policy,
       suspended: new Map(suspended.map(({ buyer_id, until }) => [buyer_id, new Date(until)])),
     };
+  }
   return known;
+}
+
+/** Kept bids without those that lead where calls must not go, as the company says by now. */
+function allowedBids(
+  kept: ReadonlyMap<number, CandidateBid>,
+  candidates: readonly Candidate[],
+  policy: DestinationPolicy,
+): ReadonlyMap<number, CandidateBid> {
+  if (![...kept.values()].some(({ number }) => number !== null)) return kept;
+  const own = new Map(candidates.map(({ id, number }) => [id, number]));
+  return new Map(
+    [...kept].filter(
+      ([buyer_id, { number }]) =>
+        number === null || !findDestinationFault(number, policy, own.get(buyer_id)),
+    ),
+  );
 }
 
 /** A call with what is known of its bids. */
@@ -167,6 +193,12 @@ export function bidsRequired(
   if (asked.length === 0) return undefined;
   return {
     kind: 'pre_dial_check_required',
-    question: { call, tokens: facts.tokens, bidders: asked, reads_kept: all },
+    question: {
+      call,
+      tokens: facts.tokens,
+      bidders: asked,
+      policy: known_bids.policy,
+      reads_kept: all,
+    },
   };
 }

@@ -244,6 +244,7 @@ const PEOPLE: Record<string, Effects> = {
     country: at('src/phone/queries/companies.ts'),
     contact_countries: at('src/phone/contact-policy.ts'),
     contact_prefixes: at('src/phone/contact-policy.ts'),
+    sip_hosts: at('src/people/destinations.ts'),
     lead_token_powers: at('src/http/queries/lead-tokens.ts'),
     service_cost_per_minute: at('prisma/functions.sql'),
     ...all(

@@ -27,7 +27,7 @@ test.each([
   ['satellites', 881612345678, PREMIUM],
   ['networks without a country', 88213123456, PREMIUM],
   ['networks without a country', 88351001234567, PREMIUM],
-  ['shared cost of no country', 80812345678, NOWHERE],
+  ['shared cost of no country', 80812345678, 'is at a shared-cost rate'],
   ['toll free of no country', 80012345678, NOWHERE],
 ])('%s: %i', (_, number, refusal) => {
   expect(contactRefusal(number, US)).toBe(refusal);

@@ -15,6 +15,7 @@ const RECORD = sql`
         c.country,
         c.contact_countries,
         c.contact_prefixes,
+        c.sip_hosts,
         c.lead_token_powers,
         c.service_cost_per_minute,
         c.keyword_replies,
@@ -52,6 +53,10 @@ export const UPDATE_COMPANY = statement(
         WHEN {fields}::jsonb ? 'contact_prefixes' THEN {contact_prefixes}::text[]
         ELSE c.contact_prefixes
       END,
+      sip_hosts = CASE
+        WHEN {fields}::jsonb ? 'sip_hosts' THEN {sip_hosts}::text[]
+        ELSE c.sip_hosts
+      END,
       lead_token_powers = CASE
         WHEN {fields}::jsonb ? 'lead_token_powers' THEN {lead_token_powers}::text[]
         ELSE c.lead_token_powers
@@ -78,3 +83,18 @@ export const UPDATE_COMPANY = statement(
   `,
   { prepared: false },
 );
+
+/** Where calls of the company may go on the word of others. */
+export const READ_DESTINATION_POLICY = statement(
+  'people.read_destination_policy',
+  sql`
+    SELECT
+      c.country,
+      c.contact_countries,
+      coalesce(c.contact_prefixes, '{}') AS contact_prefixes,
+      coalesce(c.sip_hosts, '{}') AS sip_hosts
+    FROM companies c
+    WHERE c.id = {company_id}
+  `,
+  { prepared: true },
+).returning<{ contact_prefixes: string[]; sip_hosts: string[] }>();

@@ -1,4 +1,5 @@
 import { sql, statement } from '../../db/sql';
+import type { DestinationPolicy } from '../../people/destinations';
 
 /** How buyers are asked for bids. */
 export const BIDDERS = statement(
@@ -28,8 +29,8 @@ export const BIDDERS = statement(
 }>();
 
 /**
- * What is known of bids for some calls, a row for each, before anybody is asked: kept bids, and the
- * bidders that failed so often that they are left out. A bidder that fails `failures` times within
+ * What is known of bids for some calls, a row for each, before anybody is asked: kept bids, the
+ * bidders that failed so often that they are left out, and where bids may send calls. A bidder that fails `failures` times within
  * a minute is left out for `rest_seconds` from the last of them: the failures say it, so that
  * every process sees it and no call writes it. Places are those of the arrays, from 1.
  */
@@ -69,7 +70,17 @@ export const KNOWN_BIDS = statement(
           GROUP BY f.buyer_id
         ) x
         WHERE x.until > {now}::timestamptz
-      ), '[]') AS suspended
+      ), '[]') AS suspended,
+      (
+        SELECT json_build_object(
+          'country', c.country,
+          'contact_countries', c.contact_countries,
+          'contact_prefixes', coalesce(c.contact_prefixes, '{}'),
+          'sip_hosts', coalesce(c.sip_hosts, '{}')
+        )
+        FROM companies c
+        WHERE c.id = {company_id}
+      ) AS policy
     FROM unnest({offer_ids}::bigint[], {numbers}::bigint[])
       WITH ORDINALITY AS asked(offer_id, number, place)
     ORDER BY asked.place
@@ -84,6 +95,7 @@ export const KNOWN_BIDS = statement(
     expires_at: string;
   }[];
   suspended: { buyer_id: number; until: string }[];
+  policy: DestinationPolicy;
 }>();
 
 /**
