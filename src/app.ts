@@ -28,6 +28,7 @@ import { requireHost } from './http/unreadable-requests';
 import { uploader } from './http/upload';
 import { ValidQueries } from './http/valid-queries';
 import { validator } from './http/validate';
+import { loadDestinationTest } from './people/destinations';
 import { invitationPage } from './people/invitation-page';
 import { measurements, type Measurements } from './processes/measure';
 import { within } from './telemetry/tracing';
@@ -85,6 +86,7 @@ const pipelineOf = (app: Express, deps: Deps, timeouts: BodyTimeouts): Pipeline 
   validate: validator(app),
   queries: new ValidQueries(),
   tenants: deps.tenants,
+  destinations: loadDestinationTest,
   stale: staleReads(deps.database, deps.standby),
   idempotency: idempotency(deps),
   changes: changeLog(deps.clock),

@@ -12,6 +12,7 @@ import { isLogged, type ChangeLog, type DirectEntry } from './change-log';
 import type { Call } from './handlers';
 import type { Idempotency } from './idempotency';
 import { identifyKeyOwner } from './key-owner';
+import type { LoadDestinationTest } from './limited-destinations';
 import type { RateLimits } from './rate-limits';
 import { requireSmallBody, type BodyReader } from './read-body';
 import { dbOf, readCall } from './read-call';
@@ -42,6 +43,8 @@ export interface Pipeline {
   validate: Validator;
   queries: ValidQueries;
   tenants: TenantDatabases;
+  /** Where limited users may send calls. */
+  destinations: LoadDestinationTest;
   /** Databases of requests that take older data. */
   stale: StaleReads;
   idempotency: Idempotency;

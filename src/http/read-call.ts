@@ -12,6 +12,7 @@ import { Faults } from './faults';
 import type { Call } from './handlers';
 import { mergeQueryAndBody, moveQueryToBody, type Fields } from './merge';
 import { requireFieldPermissions } from './field-permissions';
+import { requireOwnDestinations, type LoadDestinationTest } from './limited-destinations';
 import { normalize } from './normalize';
 import { isObject } from './normalize-value';
 import {
@@ -39,7 +40,7 @@ interface Received {
 /** Reads a request into the contract's types. Throws a problem that names every wrong field. */
 export async function readCall(
   received: Received,
-  pipeline: Pick<Pipeline, 'validate' | 'queries' | 'tenants' | 'stale'>,
+  pipeline: Pick<Pipeline, 'validate' | 'queries' | 'tenants' | 'stale' | 'destinations'>,
 ): Promise<ReadCall> {
   const { operation, req, upload, sender } = received;
   const aside = SetAside.of(operation);
@@ -51,7 +52,9 @@ export async function readCall(
   const query = await resolveFilters(db, operation, valid ?? req.query);
   const named = { operation, params, body: req.body as unknown };
   const may_lack_rights = db.accessScope !== undefined || req.body !== undefined;
-  if (may_lack_rights) await requireRights(db, sender.caller, { named, query, aside });
+  const { destinations } = pipeline;
+  if (may_lack_rights)
+    await requireRights(db, sender.caller, { named, query, aside, destinations });
   const call = {
     params,
     query,
@@ -105,26 +108,29 @@ interface Asked {
   named: { operation: Operation; params: Record<string, string>; body: unknown };
   query: Record<string, unknown>;
   aside: SetAside | undefined;
+  destinations: LoadDestinationTest;
 }
 
 /** Throws a problem for what a request names, reads or writes and the caller may not. */
 async function requireRights(
   db: Db,
   caller: Caller,
-  { named, query, aside }: Asked,
+  { named, query, aside, destinations }: Asked,
 ): Promise<void> {
   if (db.accessScope) await requireVisible(db, caller, { named, aside });
   await requireFieldPermissions(db, caller, named);
   if (!db.accessScope) return;
   await requireVisibleSides(db, named.operation, query);
   await requireWritableSides(db, named.operation, named);
+  const sent = { body: named.body, loadTest: destinations };
+  await requireOwnDestinations(db, named.operation, sent);
 }
 
 /** Sets aside what names a record that the caller cannot see, until the rest is visible. */
 async function requireVisible(
   db: Db,
   caller: Caller,
-  { named, aside }: Omit<Asked, 'query'>,
+  { named, aside }: Pick<Asked, 'named' | 'aside'>,
 ): Promise<void> {
   for (;;)
     try {

@@ -1,0 +1,59 @@
+import { facets, type Operation, type Schema } from '../contract';
+import type { Db } from '../db/tenant';
+import { fault, HttpProblem, type FieldFaults } from '../errors';
+
+// Users who are limited to records of teams do not send calls just anywhere: the company pays for
+// them. Every field of a body that has the format call-destination is checked, whatever it is for.
+
+/**
+ * Loads where a company lets others send its calls. The test returns why a destination is refused,
+ * in words that follow it.
+ */
+export type LoadDestinationTest = (db: Db) => Promise<(destination: string) => string | undefined>;
+
+/** Enough for every body of the contract. */
+const MAX_DEPTH = 4;
+
+/** Throws 422 with every destination of a body that limited users must not name. */
+export async function requireOwnDestinations(
+  db: Db,
+  { body: schema, scope }: Pick<Operation, 'body' | 'scope'>,
+  { body, loadTest }: { body: unknown; loadTest: LoadDestinationTest },
+): Promise<void> {
+  // A simulation only supposes other values.
+  if (!schema || scope?.endsWith(':read')) return;
+  const destinations = collectDestinations(schema, body);
+  if (destinations.length === 0) return;
+  const findFault = await loadTest(db);
+  const faults: FieldFaults = Object.create(null);
+  for (const { field, destination } of destinations) {
+    const refusal = findFault(destination);
+    if (refusal === undefined) continue;
+    const why = 'your access is limited to the records of your teams';
+    faults[field] = [
+      fault('beyond_your_rights', `must not be ${destination}: it ${refusal}, and ${why}`),
+    ];
+  }
+  const problem = HttpProblem.fields(faults);
+  if (problem) throw problem;
+}
+
+interface Destination {
+  field: string;
+  destination: string;
+}
+
+/** The destinations that a value has, at any depth; blank ones lead nowhere. */
+function collectDestinations(schema: Schema, value: unknown, field = '', depth = 0): Destination[] {
+  if (depth > MAX_DEPTH) return [];
+  const { formats, items, properties } = facets(schema);
+  if (typeof value === 'string')
+    return value !== '' && formats.has('call-destination') ? [{ field, destination: value }] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const part = Array.isArray(value) ? items : properties[name];
+    return part
+      ? collectDestinations(part, inner, field ? `${field}.${name}` : name, depth + 1)
+      : [];
+  });
+}
