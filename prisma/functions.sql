@@ -797,6 +797,15 @@ BEGIN
       AND e.xmin = pg_current_xact_id()::xid;
 END $$;
 
+-- Whether the update of a call that has ended is more than a part of its end, which sets updated_at
+-- to ended_at: it comes later, or tells the actual end of a call that was only considered over.
+CREATE OR REPLACE FUNCTION is_change_after_end(was calls, now calls) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT now.updated_at > now.ended_at
+    OR now.ended_at <> was.ended_at
+    OR (was.connected_at IS NULL) <> (now.connected_at IS NULL)
+$$;
+
 -- What the webhooks of a change are about.
 CREATE OR REPLACE FUNCTION record_events_of_change(was calls, now calls) RETURNS void
 LANGUAGE plpgsql AS $$
@@ -822,9 +831,11 @@ BEGIN
   END IF;
   IF was.ended_at IS NULL AND now.ended_at IS NOT NULL THEN
     kinds := kinds || kinds_of_end(now);
-  -- An update that ends a call sets updated_at to ended_at: it is no change of an ended call.
-  ELSIF was.ended_at IS NOT NULL AND now.updated_at > now.ended_at THEN
+  ELSIF was.ended_at IS NOT NULL AND is_change_after_end(was, now) THEN
     kinds := kinds || 'call_changed'::text;
+    IF was.connected_at IS NULL AND now.connected_at IS NOT NULL AND NOT now.buyer_converted THEN
+      kinds := kinds || 'buyer_did_not_convert'::text;
+    END IF;
   END IF;
   IF kinds <> '{}' THEN
     PERFORM record_call_events(now, kinds, returned);
@@ -882,7 +893,7 @@ BEGIN
     OR (was.buyer_converted AND NOT now.buyer_converted)
     OR (
       was.ended_at IS NOT NULL
-      AND now.updated_at > now.ended_at
+      AND is_change_after_end(was, now)
       AND (
         was.revenue, was.payout, was.buyer_converted, was.status, was.answered_duration,
         was.total_duration, was.hangup_cause, was.recording_url, was.token_values,

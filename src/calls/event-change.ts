@@ -1,6 +1,12 @@
 import type { Reference } from '../db/records';
 import type { Statements } from '../db/tenant';
-import { attemptOf, isOpen, type CallEvent, type Reaction } from '../routing/engine/progress';
+import {
+  attemptOf,
+  isOpen,
+  type AttemptStatus,
+  type CallEvent,
+  type Reaction,
+} from '../routing/engine/progress';
 import { pairTokens } from '../tokens/filters';
 import { convertibleCall, type AttemptState, type CallState } from './call-state';
 import { firstApplying, isNothing } from './convert-call';
@@ -25,6 +31,13 @@ export interface ReportedEvent extends CallEvent {
   ends_separately?: boolean;
   /** Id of the agent who takes the call, where it is known. */
   agent_id?: Reference | null | undefined;
+  /** Seconds that the caller's side lasted: with `completed`, the most that a buyer has talked. */
+  total_duration?: number | null | undefined;
+  /**
+   * With `completed`: the carrier says that the buyer of the attempt had the call. That counts for
+   * a call too which has ended, as it seemed, without a buyer.
+   */
+  took_call?: boolean;
 }
 
 /** What happens to a call, whatever other calls of the caller come to. */
@@ -75,36 +88,84 @@ export async function changeByEvent(
   return { decide: (known) => ({ ...written(state, now), progress, use: useOf?.(known) }) };
 }
 
-/** The actual end of a call that was considered over. */
-export async function lateEnd(
+/**
+ * Whether an end tells more than that the call is over: a call that has ended was only considered
+ * over, or a buyer had it of whom no answer was reported.
+ */
+export const tellsTalk = (state: CallState, reported: ReportedEvent): boolean =>
+  reported.event === 'completed' &&
+  (state.call.hangup_cause === 'lost' || findTaker(state, reported) !== undefined);
+
+const MAY_HAVE_TAKEN: readonly AttemptStatus[] = ['ringing', 'canceled'];
+
+/**
+ * The buyer that an end says had the call, and of whom no answer was reported: the one that is
+ * named, or the only one that it can be. A buyer who must press 1 has not taken it without that.
+ */
+export function findTaker(
+  { call, attempts }: CallState,
+  { attempt, duration, took_call }: ReportedEvent,
+): AttemptState | undefined {
+  const is_told = took_call || (call.hangup_cause === 'lost' && (duration ?? 0) > 0);
+  if (!is_told || attempts.some(({ connected_at }) => connected_at !== null)) return undefined;
+  const rung = attempts.filter(
+    ({ status, round, press_one_to_accept }) =>
+      MAY_HAVE_TAKEN.includes(status) && round === call.round && !press_one_to_accept,
+  );
+  if (attempt) return rung.find(({ uuid }) => uuid === attempt.toLowerCase());
+  return rung.length === 1 ? rung[0] : undefined;
+}
+
+/** The actual end of a call that was considered over, or the first that is heard of its buyer. */
+export async function endByTalk(
   db: Pick<Statements, 'sql' | 'company_id'>,
   state: CallState,
   reported: ReportedEvent,
   now: Date,
 ): Promise<EventChange> {
-  const talking = state.attempts.find(({ connected_at }) => connected_at !== null);
-  const seconds = talking ? talkedSeconds(talking, reported, now) : null;
-  const event = {
-    event: 'completed',
-    message: 'after the call was considered over',
-    details: detailsOf(reported),
-  };
+  const { call, attempts } = state;
+  const taker = findTaker(state, reported);
+  const talking = taker ?? attempts.find(({ connected_at }) => connected_at !== null);
+  const seconds = talking ? talkedSeconds(talking, reported, now) : 0;
+  const end = endOf(call, talking !== undefined, { reported, now });
+  const ended_at = call.hangup_cause === 'lost' ? now : (call.ended_at ?? now);
+  const buyer_id = talking?.buyer_id ?? null;
+  const message = call.ended_at && 'after the call was considered over';
   const progress: Progress = {
-    attempts: new Map(),
+    attempts: endsOfAttempts(attempts, talking),
     open: [],
-    events: [event],
-    status: talking || state.call.direction === 'outbound' ? 'completed' : 'no_answer',
-    connected: undefined,
-    ended_at: now,
-    answered_duration: seconds,
-    hangup_cause: reported.hangup_cause ?? 'completed',
+    events: [
+      ...(taker ? [{ event: 'answered', message: 'told by the end', buyer_id }] : []),
+      { event: 'completed', message, buyer_id, details: detailsOf(reported) },
+    ],
+    ...{ ...end, ended_at },
+    connected: taker,
+    taken_at: taker && estimateAnswer(taker, seconds, ended_at),
+    answered_duration: talking ? seconds : null,
     recording_url: reported.recording_url ?? null,
     lease_until: now,
   };
+  const { agent_id } = reported;
   const useOf = talking
-    ? await useOfBuyer(db, state, { talking, connected: undefined, seconds: seconds! })
+    ? await useOfBuyer(db, state, { talking, connected: taker, seconds, agent_id })
     : undefined;
   return { decide: (known) => ({ ...written(state, now), progress, use: useOf?.(known) }) };
+}
+
+/** The one that talked has completed; the others that rang are released. */
+const endsOfAttempts = (
+  attempts: readonly AttemptState[],
+  talking: AttemptState | undefined,
+): Progress['attempts'] =>
+  new Map([
+    ...attempts.filter(isOpen).map(({ uuid }) => [uuid, 'released'] as const),
+    ...(talking ? [[talking.uuid, 'completed'] as const] : []),
+  ]);
+
+/** When a buyer took a call that has ended, by the time that it has talked. */
+function estimateAnswer({ created_at }: AttemptState, seconds: number, ended_at: Date): Date {
+  const at = ended_at.getTime() - seconds * 1000;
+  return new Date(Math.max(at, Math.min(created_at.getTime(), ended_at.getTime())));
 }
 
 const written = ({ call, version }: CallState, now: Date) => ({ call_id: call.id, version, now });
@@ -152,16 +213,16 @@ function endOf(
     : { status: 'no_answer', ended_at: now, hangup_cause: hangup_cause ?? 'caller_hung_up' };
 }
 
-/** As reported; else since the buyer was connected. */
+/** As reported; else since the buyer was connected, and no longer than the call has lasted. */
 function talkedSeconds(
   { connected_at }: AttemptState,
-  { duration }: ReportedEvent,
+  { duration, total_duration }: ReportedEvent,
   now: Date,
 ): number {
   if (duration !== undefined && duration !== null) return duration;
-  return connected_at
-    ? Math.max(0, Math.floor((now.getTime() - connected_at.getTime()) / 1000))
-    : 0;
+  if (!connected_at) return 0;
+  const elapsed = Math.max(0, Math.floor((now.getTime() - connected_at.getTime()) / 1000));
+  return Math.min(elapsed, total_duration ?? Infinity);
 }
 
 function detailsOf(reported: ReportedEvent): Record<string, unknown> | null {

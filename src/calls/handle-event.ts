@@ -12,8 +12,9 @@ import { readCallState, sessionOfState, type CallState } from './call-state';
 import { untilAgreed } from './convert-call';
 import {
   changeByEvent,
-  lateEnd,
+  endByTalk,
   stateAfter,
+  tellsTalk,
   type EventChange,
   type ReportedEvent,
 } from './event-change';
@@ -50,7 +51,8 @@ export async function handleCallEvent(
   reported: EventToHandle,
   now: Date,
 ): Promise<CallSession | PreDialCheckRequired> {
-  const may_connect = reported.event === 'answered' || reported.event === 'key_press';
+  const { event, took_call = false } = reported;
+  const may_connect = took_call || event === 'answered' || event === 'key_press';
   for (let time = 0; time < MAX_READS; time++) {
     const state = await readCallState(db, reference, { may_connect });
     if (!state) throw notFound();
@@ -73,12 +75,9 @@ async function handle(
   now: Date,
 ): Promise<CallSession | PreDialCheckRequired | 'stale'> {
   const { call, attempts } = state;
-  if (call.ended_at !== null) {
-    // The call was only considered over, since no event arrived: its actual end still counts.
-    if (reported.event !== 'completed' || call.hangup_cause !== 'lost')
-      return sessionOfState(state);
-    return write(db, state, await lateEnd(db, state, reported, now));
-  }
+  if (tellsTalk(state, reported))
+    return write(db, state, await endByTalk(db, state, reported, now));
+  if (call.ended_at !== null) return sessionOfState(state);
   requireClear(attempts, reported);
   const reaction = react(attempts, reported);
   if (!reaction.news || (reaction.route && reported.ends_separately)) return sessionOfState(state);

@@ -11,7 +11,7 @@ import type { Chosen } from '../routing/engine/reserved-choice';
 import { orderOf, type Member, type Ordered, type RouteFacts } from '../routing/engine/route';
 import type { CallRow } from './read-call';
 import type { NewCall, NewEvent, Round } from './record-call';
-import { RINGING_GRACE_SECONDS } from './session';
+import { leaseOf } from './session';
 
 // What comes of a call for which buyers were chosen, or none: what is decided, dialed and written.
 
@@ -43,6 +43,7 @@ export function outcomeOf(
     verdictOf(facts, asked, { round, count: judged.candidates.length, members, caps }),
     facts,
   );
+  const ringing = dial.map((each) => ({ status: 'ringing' as const, dial: each }));
   const longest = Math.max(0, ...dial.map(({ timeout_seconds }) => timeout_seconds));
   const [first] = dial;
   const set = first
@@ -58,7 +59,7 @@ export function outcomeOf(
     dials_as_one: dialsAsOne(call.carrier),
     longest,
     slots,
-    lease_until: new Date(now.getTime() + (longest + RINGING_GRACE_SECONDS) * 1000),
+    lease_until: new Date(now.getTime() + leaseOf(call, ringing) * 1000),
     events: [...events, ...eventsOf(call, dial, verdict)],
     set: { ...set, buyer_id: first?.buyer_id ?? null, connect_to: first?.number ?? null },
   };

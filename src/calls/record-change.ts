@@ -18,7 +18,9 @@ export interface Progress {
   events: readonly NewEvent[];
   status: string;
   /** The attempt whose buyer was just connected. */
-  connected: Pick<AttemptRow, 'dial'> | undefined;
+  connected: Pick<AttemptRow, 'dial' | 'uuid'> | undefined;
+  /** When that buyer took the call, if that is only known afterwards. */
+  taken_at?: Date | undefined;
   ended_at: Date | null;
   /** Seconds. */
   answered_duration: number | null;
@@ -79,14 +81,19 @@ export async function recordChange(db: Pick<Db, 'sql'>, change: Change): Promise
 
 const idsOf = <Id>(ids: readonly (Id | null)[]): Id[] => ids.filter((id) => id !== null);
 
-function progressOf({ progress, use }: Change) {
-  const statuses = [...(progress?.attempts ?? [])].map(([uuid, status]) => ({ uuid, status }));
+function progressOf({ progress, use, now }: Change) {
+  const taker = progress?.connected?.uuid;
+  const statuses = [...(progress?.attempts ?? [])].map(([uuid, status]) => ({
+    ...{ uuid, status },
+    takes: uuid === taker,
+  }));
   const open = progress?.open ?? [];
   return {
     status: progress?.status ?? null,
     buyer_id: progress?.connected ? use!.buyer_id : null,
     connect_to: progress?.connected?.dial.number ?? null,
-    has_answer: statuses.some(({ status }) => status === 'answered' || status === 'connected'),
+    has_answer: statuses.some(({ status, takes }) => takes || status === 'answered'),
+    taken_at: progress?.taken_at ?? now,
     ended_at: progress?.ended_at ?? null,
     answered_duration: progress?.answered_duration ?? null,
     hangup_cause: progress?.hangup_cause ?? null,

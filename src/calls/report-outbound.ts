@@ -23,7 +23,8 @@ export async function reportOutbound(
   if (!is_locked) await awaitPlacing(db, report.key);
   await db.statements((tx) => record(tx, report, now));
   // What a buyer had to do with the call is handled as for an inbound call.
-  if (isOver(report.status)) await handleCallEvent(db, report.key, { event: 'completed' }, now);
+  const end = { event: 'completed', total_duration: report.duration } as const;
+  if (isOver(report.status)) await handleCallEvent(db, report.key, end, now);
   return true;
 }
 

@@ -1,3 +1,4 @@
+import { findDialLimit } from '../carriers/carrier';
 import type { Statements } from '../db/tenant';
 import { instructionOf, type DialBuyer, type Instruction } from '../routing/engine/instruction';
 import { isOpen } from '../routing/engine/progress';
@@ -5,10 +6,8 @@ import type { OfferTerms } from '../routing/caller-facts';
 import { readAttempts, type AttemptRow, type CallRow } from './read-call';
 import { readOfferWords, type OfferWords } from '../routing/caller-facts';
 
-/** The longest that a carrier leaves two parties connected. Slots are held as long. */
-export const DIAL_LIMIT_SECONDS = 14_400;
 /** How long after its ring time a dialed call may send no event before it is considered over. */
-export const RINGING_GRACE_SECONDS = 60;
+const RINGING_GRACE_SECONDS = 60;
 /** How long a call in progress may send no event before it is considered over. */
 const TALKING_LEASE_SECONDS = 900;
 /** In addition to the longest time that a carrier leaves two parties connected. */
@@ -80,20 +79,23 @@ function fallbackOf(call: CallRow, terms: NonNullable<SessionOptions['terms']>) 
 
 /**
  * Seconds within which the next event of a call must arrive. While buyers ring: their ring time and
- * a grace. A carrier that is controlled by TwiML sends none while two parties are connected.
+ * a grace. A carrier that dials by itself may report nothing between its ring and the end of the
+ * longest talk: a report that is missing then costs nothing.
  */
 export function leaseOf(
   { carrier }: Pick<CallRow, 'carrier'>,
-  attempts: readonly AttemptRow[],
+  attempts: readonly Pick<AttemptRow, 'status' | 'dial'>[],
 ): number {
   const open = attempts.filter(isOpen);
-  if (carrier === 'twilio' && open.some(({ status }) => status === 'connected'))
-    return DIAL_LIMIT_SECONDS + CONNECTED_GRACE_SECONDS;
-  const ringing = open
-    .filter(({ status }) => status === 'ringing')
-    .map(({ dial }) => dial.timeout_seconds);
+  const ringing = open.filter(({ status }) => status === 'ringing');
+  const ring = Math.max(0, ...ringing.map(({ dial }) => dial.timeout_seconds));
+  const dial_limit = findDialLimit(carrier);
+  if (dial_limit !== null && open.length > 0) {
+    const is_connected = open.some(({ status }) => status === 'connected');
+    return (is_connected ? 0 : ring) + dial_limit + CONNECTED_GRACE_SECONDS;
+  }
   return ringing.length === open.length && ringing.length > 0
-    ? Math.max(...ringing) + RINGING_GRACE_SECONDS
+    ? ring + RINGING_GRACE_SECONDS
     : TALKING_LEASE_SECONDS;
 }
 

@@ -13,6 +13,16 @@ const MAX_LEGS: Record<CarrierName, number> = {
  */
 export const dialsAsOne = (carrier: string): boolean => carrier === 'twilio';
 
+/**
+ * The longest that a carrier which dials by itself leaves two parties connected, in seconds: it is
+ * told that limit, and may report nothing before. Null for a softswitch, which reports each step.
+ */
+export const findDialLimit = (carrier: string): number | null =>
+  carrier === 'twilio' ? DIAL_LIMIT_SECONDS : null;
+
+/** Four hours, which is also the limit of Twilio where none is given. */
+export const DIAL_LIMIT_SECONDS = 14_400;
+
 /** How many buyers ring at once for a call that came by `carrier`; a softswitch has no limit. */
 export const maxLegsOf = (carrier: string): number =>
   Object.hasOwn(MAX_LEGS, carrier) ? MAX_LEGS[carrier as CarrierName] : Infinity;

@@ -10973,7 +10973,7 @@ export interface components {
             CallStatus: string;
             /** @description The number of yours that was called: determines the company. */
             To: string;
-            /** @description Seconds, for the whole call. Without effect: the time before a buyer answered is included. */
+            /** @description Seconds since the caller's side was answered. A buyer has talked no longer. If nothing else was reported of a call before it was considered over, and its caller heard no greeting, this is how long the only buyer that rang has talked. */
             CallDuration?: string;
             /** @description What the carrier charges for this leg, below 0 for a charge; part of the `provider_cost` of the call. The carrier is asked for those that it has not told. What is no number is ignored. */
             Price?: string;

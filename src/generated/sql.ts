@@ -1586,6 +1586,7 @@ export interface SqlTypes {
       buyer_id: number | string | bigint | null;
       connect_to: string | null;
       has_answer: boolean | null;
+      taken_at: Date | string | null;
       answered_duration: number | string | bigint | null;
       hangup_cause: string | null;
       recording_url: string | null;
@@ -1638,6 +1639,7 @@ export interface SqlTypes {
       buyer_id: number | string | bigint | null;
       connect_to: string | null;
       has_answer: boolean | null;
+      taken_at: Date | string | null;
       answered_duration: number | string | bigint | null;
       hangup_cause: string | null;
       recording_url: string | null;
@@ -1671,6 +1673,7 @@ export interface SqlTypes {
       buyer_id: number | string | bigint | null;
       connect_to: string | null;
       has_answer: boolean | null;
+      taken_at: Date | string | null;
       answered_duration: number | string | bigint | null;
       hangup_cause: string | null;
       recording_url: string | null;

@@ -32,7 +32,8 @@ export interface DialEnd {
 /**
  * Handles the end of a round. If a buyer was connected, the call ends. Otherwise no buyer of the
  * round has taken it, and the event of the last of them starts the next round. If it is reported
- * again, or about a round that is over already, it changes nothing.
+ * again, or about a round that is over already, it changes nothing; of a call that has ended
+ * without this report, it may still say which buyer had it.
  */
 export async function endDial(
   db: Db,
@@ -43,17 +44,16 @@ export async function endDial(
   const handle = (event: ReportedEvent) =>
     handleCallEvent(db, call.id, { ...event, vetoes: end.vetoes }, now);
   if (end.recording_url) await saveRecording(db, call.id, end.recording_url, now);
-  const open = (await readAttempts(db, call.id)).filter(
-    (attempt) => attempt.round === end.round && isOpen(attempt),
-  );
+  const of_round = (await readAttempts(db, call.id)).filter(({ round }) => round === end.round);
+  const open = of_round.filter(isOpen);
   const taker =
-    open.find(({ status }) => status === 'connected') ??
-    (await unreportedTaker(db, call.id, open, end));
-  if (taker?.status === 'ringing') await handle({ event: 'answered', attempt: taker.uuid });
-  if (taker || end.bridged || end.caller_left) {
+    of_round.find(({ connected_at }) => connected_at !== null) ??
+    (await unreportedTaker(db, call.id, of_round, end));
+  if (taker || end.bridged || end.caller_left || call.ended_at !== null) {
     // If a key is asked for, the carrier's clock starts before it is pressed.
     const duration = taker?.press_one_to_accept ? undefined : end.duration;
-    await handle({ event: 'completed', duration: taker && duration });
+    const of_taker = taker && { attempt: taker.uuid, duration, took_call: true };
+    await handle({ event: 'completed', total_duration: end.duration, ...of_taker });
     return undefined;
   }
   for (const { uuid } of open) {
@@ -63,6 +63,9 @@ export async function endDial(
   return undefined;
 }
 
+/** While it rings, and after the end of a call that has cut off the ringing. */
+const MAY_HAVE_TAKEN = new Set<string>(['ringing', 'canceled']);
+
 /**
  * The buyer that took the call if no event said so before: the one of the leg, or the only one that
  * it can be. A buyer who must press 1 did not take it without that event; the carrier also reports
@@ -71,12 +74,12 @@ export async function endDial(
 async function unreportedTaker(
   db: Db,
   call_id: number,
-  open: readonly AttemptRow[],
+  of_round: readonly AttemptRow[],
   { status, leg_sid, bridged }: DialEnd,
 ): Promise<AttemptRow | undefined> {
   if (bridged === false || (status !== 'completed' && status !== 'in_progress')) return undefined;
-  const ringing = open.filter(
-    (attempt) => attempt.status === 'ringing' && !attempt.press_one_to_accept,
+  const ringing = of_round.filter(
+    (attempt) => MAY_HAVE_TAKEN.has(attempt.status) && !attempt.press_one_to_accept,
   );
   const named =
     ringing.length > 0 && leg_sid ? await attemptOfLeg(db, call_id, leg_sid) : undefined;

@@ -24,6 +24,7 @@ import { receiveTextMessage } from '../outreach/receive-text-message';
 import { callerNumber } from '../phone/caller-number';
 import { withPreDialChecks } from '../routing/pre-dial-webhooks';
 import { callbackUrlsOf, messageStatusUrl } from './callback-urls';
+import { endCall } from './end-call';
 import { endDial } from './end-dial';
 import { receiveCall } from './receive-call';
 import { receiveLegStatus } from './receive-leg-status';
@@ -146,9 +147,8 @@ const inboundCalls = ({ clock, config, request, pepper }: Deps) => {
     receiveCallEnd: async ({ body, db }) => {
       const status = callStatusOf(body.CallStatus);
       const call = await findCall(db, 'twilio', body.CallSid);
-      // The carrier's duration is not passed on: it includes the time before a buyer answered.
       if (call && status && isOver(status))
-        await handleCallEvent(db, call.id, { event: 'completed' }, clock());
+        await endCall(db, { call, status, duration: seconds(body.CallDuration) }, clock());
       await saveLegPrice(db, call, priceOf(body), clock());
       return new Twiml(NOTHING);
     },
@@ -165,6 +165,8 @@ const endOfDials = ({ clock, config, request, pepper }: Deps) => {
       const next = caller_left ? undefined : await conferenceAfter(db, carried, ended);
       if (next !== undefined) {
         if (body.RecordingUrl) await saveRecording(db, carried.id, body.RecordingUrl, clock());
+        // The time limit of the connection begins anew, and with it that of its slots.
+        await handleCallEvent(db, call, { event: 'duration' }, clock());
         const { conference_status } = callbackUrlsOf(config.public_url, carried);
         return new Twiml(conferenceTwiml(conferenceName(carried, next), conference_status(next)));
       }

@@ -1,4 +1,4 @@
-import { DIAL_LIMIT_SECONDS } from '../calls/session';
+import { DIAL_LIMIT_SECONDS } from '../carriers/carrier';
 import { conferenceNoun } from '../carriers/twilio-conference';
 import { isRecording } from '../phone/machine-message';
 import type { DialBuyer, Instruction } from '../routing/engine/instruction';

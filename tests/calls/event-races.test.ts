@@ -97,7 +97,7 @@ async function begin(press_one: boolean): Promise<{ id: number; model: RacedCall
   }));
   expect(attempts).toHaveLength(2);
   const next = buyers.slice(2);
-  const model = { buyers, groups: [group], next, is_lost: false, paid: 0 };
+  const model = { buyers, groups: [group], next, is_lost: false, cut_off: [], paid: 0 };
   return { id, model: { ...model, call: { id, caller: CALLER, attempts, ended: false } } };
 }
 
@@ -242,7 +242,10 @@ test('events that reach two processes at the same time are handled in one of the
             expect({ known, outcome: now }).toEqual({ known, outcome: expected(outcomes[0]!) });
           models = [
             ...new Map(
-              models.map((each) => [JSON.stringify([each.call, each.next, each.paid]), each]),
+              models.map((each) => [
+                JSON.stringify([each.call, each.next, each.cut_off, each.paid]),
+                each,
+              ]),
             ).values(),
           ];
         }

@@ -29,6 +29,8 @@ export interface RacedCall {
   /** The buyers that were not dialed yet, in the order of their turn. */
   next: ModelBuyer[];
   is_lost: boolean;
+  /** The places of the attempts that rang when the call was considered over. */
+  cut_off: number[];
   paid: number;
 }
 
@@ -42,13 +44,25 @@ function pay(raced: RacedCall, attempt: ModelAttempt): void {
   raced.paid++;
 }
 
+/** The end of a lost call says which buyer had it, unless that one had to press 1. */
+function takeLate(raced: RacedCall, { event, place }: RacedEvent): ModelAttempt | undefined {
+  const named = raced.call.attempts[place]!;
+  const is_taken = event === 'completed' && raced.is_lost && raced.cut_off.includes(place);
+  if (!is_taken || named.buyer.press_one) return undefined;
+  named.connected_at = after(0);
+  use(named, { connection: 1 }, START);
+  return named;
+}
+
 /**
  * What the conversions of a call are after an event that tells how long the parties have talked.
  */
 function talk(raced: RacedCall, { event, place, seconds }: RacedEvent): void {
   if (event !== 'duration' && event !== 'completed') return;
   if (event === 'duration' && raced.call.attempts[place]!.status === 'over') return;
-  const connected = raced.call.attempts.find(({ connected_at }) => connected_at !== undefined);
+  const connected =
+    raced.call.attempts.find(({ connected_at }) => connected_at !== undefined) ??
+    takeLate(raced, { event, place, seconds });
   if (!connected || seconds < PAID_AFTER) return;
   if (connected.status === 'connected') pay(raced, connected);
   else if (event === 'completed' && raced.is_lost) pay(raced, connected);
@@ -61,6 +75,7 @@ export function applyRaced(raced: RacedCall, raced_event: RacedEvent): void {
   const { event } = raced_event;
   if (event === 'lost') {
     if (call.ended) return;
+    raced.cut_off = call.attempts.flatMap(({ status }, n) => (status === 'over' ? [] : [n]));
     for (const each of call.attempts) each.status = 'over';
     call.ended = true;
     raced.is_lost = true;

@@ -162,7 +162,7 @@ describe('a call from a carrier', () => {
         )
       )[0]!.lease_until;
     const at = time.read().getTime();
-    expect(await lease()).toEqual(new Date(at + 90_000));
+    expect(await lease()).toEqual(new Date(at + 14_490_000));
     await on.twiml(dial!.children[0]!.attributes.statusCallback!, { CallStatus: 'in-progress' });
     expect(await lease()).toEqual(new Date(at + 14_460_000));
   });

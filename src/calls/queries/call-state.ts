@@ -8,7 +8,7 @@ import { CALL_COLUMNS, IS_ROUTED, NULLABLE_OF_CALL, type CallJson } from './call
  * slots or conversions, also writes this row.
  *
  * What a buyer pays is read for those that have the call, and, with `may_connect`, for those that
- * may get it by this event.
+ * may get it by this event; after the end for those that a late report may still say had it.
  */
 const COLUMNS = sql`
       asked.place::int AS place,
@@ -72,7 +72,8 @@ const PARTS = sql`
       CROSS JOIN LATERAL (
         SELECT
           a.connected_at IS NOT NULL
-          OR (asked.may_connect AND a.status IN ('ringing', 'answered')) AS is_due
+          OR (asked.may_connect AND a.status IN ('ringing', 'answered'))
+          OR (c.ended_at IS NOT NULL AND a.status = 'canceled') AS is_due
       ) money
       WHERE a.company_id = c.company_id AND a.call_id = c.id
     ) dialed

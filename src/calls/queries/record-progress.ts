@@ -29,12 +29,12 @@ export const PROGRESS_OF_CALL = sql`
         buyer_id = coalesce({buyer_id}::bigint, c.buyer_id),
         connect_to = coalesce({connect_to}, c.connect_to),
         answered_at = CASE
-          WHEN {has_answer}::boolean THEN coalesce(c.answered_at, {now}::timestamptz)
+          WHEN {has_answer}::boolean THEN coalesce(c.answered_at, {taken_at}::timestamptz)
           ELSE c.answered_at
         END,
         connected_at = CASE
           WHEN {buyer_id}::bigint IS NULL THEN c.connected_at
-          ELSE coalesce(c.connected_at, {now}::timestamptz)
+          ELSE coalesce(c.connected_at, {taken_at}::timestamptz)
         END,
         ended_at = coalesce({ended_at}::timestamptz, c.ended_at),
         answered_duration = coalesce({answered_duration}::int, c.answered_duration),
@@ -56,19 +56,20 @@ export const FOLLOWS_CALL = sql`
       SET
         status = x.status,
         answered_at = CASE
-          WHEN x.status IN ('answered', 'connected')
-            THEN coalesce(a.answered_at, {now}::timestamptz)
+          WHEN x.status = 'answered' OR x.takes
+            THEN coalesce(a.answered_at, {taken_at}::timestamptz)
           ELSE a.answered_at
         END,
         connected_at = CASE
-          WHEN x.status = 'connected' THEN {now}::timestamptz
+          WHEN x.takes THEN {taken_at}::timestamptz
           ELSE a.connected_at
         END,
         ended_at = CASE
           WHEN x.status IN ('ringing', 'answered', 'connected') THEN NULL
           ELSE {now}::timestamptz
         END
-      FROM call, json_to_recordset({attempts}::json) AS x(uuid uuid, status text),
+      FROM call, json_to_recordset({attempts}::json) 
+        AS x(uuid uuid, status text, takes boolean),
         call_attempts before
       WHERE a.company_id = {company_id} AND a.uuid = x.uuid
         AND before.company_id = {company_id} AND before.id = a.id

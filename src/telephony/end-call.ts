@@ -1,0 +1,38 @@
+import { handleCallEvent } from '../calls/handle-event';
+import type { CallRow } from '../calls/read-call';
+import type { CallStatus } from '../carriers/carrier';
+import type { Db } from '../db/tenant';
+import { readOfferWords } from '../routing/caller-facts';
+
+/** What a carrier reports when the caller's side of a call is over. */
+export interface CallEnd {
+  call: CallRow;
+  status: CallStatus;
+  /** Seconds since the caller's side was answered. */
+  duration: number | undefined;
+}
+
+/**
+ * Ends a call. How long a buyer has talked says the report of the end of the dialing. Without that
+ * the clock says it, and the buyer has talked no longer than the caller was there.
+ */
+export async function endCall(db: Db, end: CallEnd, now: Date): Promise<void> {
+  const { call, duration } = end;
+  const took_call = await wasTakenUnseen(db, end);
+  const of_taker = took_call && { duration, took_call };
+  const event = { event: 'completed', total_duration: duration, ...of_taker } as const;
+  await handleCallEvent(db, call.id, event, now);
+}
+
+/**
+ * Whether a buyer had a call of which nothing was reported before it was considered over. A caller
+ * who hears no greeting is only answered when a buyer is: then the caller's side lasted as long as
+ * the buyer has talked.
+ */
+async function wasTakenUnseen(db: Db, { call, status, duration }: CallEnd): Promise<boolean> {
+  const is_unseen = call.hangup_cause === 'lost' && call.connected_at === null;
+  const is_answered = status === 'completed' && (duration ?? 0) > 0;
+  if (!is_unseen || !is_answered || call.direction === 'outbound') return false;
+  const words = call.offer_id === null ? undefined : await readOfferWords(db, call.offer_id);
+  return !words?.greeting_message?.trim();
+}
