@@ -35,6 +35,8 @@ export const projection = {
       FROM alerts a
       WHERE a.company_id = t.company_id AND a.alert_rule_id = t.id AND a.ended_at IS NULL
     )`,
+    last_error: true,
+    last_error_at: true,
   },
 } as const satisfies Projection<'AlertRule', 'alert_rule', 'alert_rules'>;
 

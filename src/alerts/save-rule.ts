@@ -5,12 +5,15 @@ import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import { HttpProblem } from '../errors';
 import { withDefaults } from '../http/defaults';
 import { openMinutes } from '../time/opening-hours';
+import { COUNT_RULES, LOCK_RULE_COUNT } from './queries/alerts';
 
 type Fields = Schemas['AlertRuleFields'];
 type Kind = Schemas['AlertKind'];
 
 const DEFAULTS = defaultsOf('AlertRuleFields') as { paused: boolean; time_zone: string };
 const DEFAULT_MIN_CALLS = 10;
+/** The most rules of a company: each is looked at every few seconds. */
+export const MAX_RULES = 100;
 
 const OWNERS = {
   buyer_id: 'buyers',
@@ -98,6 +101,18 @@ const defaultMinCalls = (kind: string): number | null =>
 
 const keyOf = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id, id } });
 
+/** Throws 422 where the company has as many rules as it may, until the transaction ends. */
+async function requireRoom(tx: Db): Promise<void> {
+  await tx.sql(LOCK_RULE_COUNT, { name: `alert rules/${tx.company_id}` });
+  const [count] = await tx.sql(COUNT_RULES, {});
+  if (count!.rules < MAX_RULES) return;
+  throw HttpProblem.field(
+    'alert_rules',
+    'limit_exceeded',
+    `must be at most ${MAX_RULES} in a company: delete one, or let one rule watch more`,
+  );
+}
+
 /** Creates a rule and returns its id. */
 export async function createRule(
   tx: Db,
@@ -106,6 +121,7 @@ export async function createRule(
 ): Promise<bigint> {
   const fields = { ...DEFAULTS, ...withDefaults<Fields>(sent, DEFAULTS) };
   requireFitting(fields);
+  await requireRoom(tx);
   const own = await columnsOf(tx, fields);
   const data = {
     ...own,

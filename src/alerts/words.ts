@@ -1,3 +1,15 @@
+/** SQLSTATE of a statement that has taken too long; the driver has no code for it. */
+const CANCELED = '57014';
+const TIMEOUT = /timeout/i;
+
+/** Why a rule could not be looked at, for the people of the company: without names of the inside. */
+export function describeFault(error: unknown): string {
+  const { code, message = '' } = error as { code?: string; message?: string };
+  return code === CANCELED || TIMEOUT.test(message)
+    ? 'it took longer than a statement may take'
+    : 'it failed inside the service; the log of the service has the reason';
+}
+
 /** Percent with one decimal. */
 export const percentOf = (part: number, whole: number): number =>
   Math.round((part / whole) * 1000) / 10;

@@ -1,4 +1,4 @@
-import { watchRules } from '../alerts/watch';
+import { ruleWatcher } from '../alerts/watch';
 import { lookUpCosts } from '../calls/look-up-costs';
 import { stopLegs } from '../calls/stop-legs';
 import type { Deps } from '../deps';
@@ -33,10 +33,7 @@ export const startTriggers = (deps: Deps): Running =>
 /** Looks at alert rules. */
 export const startAlerts = (deps: Deps): Running =>
   repeat(deps.log, {
-    work: async () => {
-      await watchRules(deps);
-      return false;
-    },
+    work: ruleWatcher(deps),
     every_ms: 15_000,
     pause_ms: 30_000,
     failure: 'alert rules could not be looked at; this will be tried again',

@@ -2739,7 +2739,7 @@ export interface paths {
         put?: never;
         /**
          * Create an alert rule
-         * @description Mails go to `emails`, and webhooks of type `alert_started` and `alert_ended` are sent: once when what the rule says begins to hold, and once when it no longer does.
+         * @description Mails go to `emails`, and webhooks of type `alert_started` and `alert_ended` are sent: once when what the rule says begins to hold, and once when it no longer does. A company has at most 100 rules.
          */
         post: operations["createAlertRule"];
         delete?: never;
@@ -8955,6 +8955,10 @@ export interface components {
              * @description How many of its alerts have not ended.
              */
             open_alerts_count?: number;
+            /** @description Why the rule could not be looked at when it last was; null once it can. It is tried again at each look. */
+            last_error?: string | null;
+            /** @description When it last could not be looked at; null once it can. */
+            last_error_at?: components["schemas"]["Timestamp"];
         };
         AlertRuleReply: {
             /** @description HTTP status of the response. */

@@ -214,10 +214,10 @@ export interface SqlTypes {
     params: {
       company_id: number | string | bigint | null;
       now: Date | string | null;
-      rule_id: number | string | bigint | null;
-      kind: string | null;
       emails: readonly (string)[] | string | null;
       found: string | object | null;
+      rule_id: number | string | bigint | null;
+      kind: string | null;
       rule: string | null;
     };
     row: {
@@ -237,6 +237,38 @@ export interface SqlTypes {
       failures: string;
     };
   };
+  'alerts.claim_news': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      news: string | null;
+    };
+    row: {
+      rule_id: string;
+      emails: string[];
+    };
+  };
+  'alerts.clear_rule_error': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: object;
+  };
+  'alerts.count_failing_rules': {
+    params: object;
+    row: {
+      rules: number;
+    };
+  };
+  'alerts.count_rules': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      rules: number;
+    };
+  };
   'alerts.end_alerts': {
     params: {
       now: Date | string | null;
@@ -253,10 +285,22 @@ export interface SqlTypes {
   };
   'alerts.end_unwatched': {
     params: {
-      now: Date | string | null;
       company_id: number | string | bigint | null;
+      max: number | string | bigint | null;
+      now: Date | string | null;
     };
-    row: object;
+    row: {
+      ended: number;
+    };
+  };
+  'alerts.list_open_subjects': {
+    params: {
+      company_id: number | string | bigint | null;
+      rule_id: number | string | bigint | null;
+    };
+    row: {
+      subject: string;
+    };
   };
   'alerts.list_watched_companies': {
     params: object;
@@ -264,12 +308,20 @@ export interface SqlTypes {
       company_id: string;
     };
   };
-  'alerts.lock_rules': {
+  'alerts.lock_rule': {
     params: {
       name: string | null;
     };
     row: {
       is_locked: boolean;
+    };
+  };
+  'alerts.lock_rule_count': {
+    params: {
+      name: string | null;
+    };
+    row: {
+      locked: string;
     };
   };
   'alerts.low_balances': {
@@ -360,8 +412,18 @@ export interface SqlTypes {
       min_calls: number | null;
       amount: number | null;
       emails: string[];
+      has_error: boolean;
       is_open_since: boolean;
     };
+  };
+  'alerts.record_rule_error': {
+    params: {
+      error: string | null;
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+    };
+    row: object;
   };
   'alerts.used_caps': {
     params: {

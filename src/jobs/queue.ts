@@ -84,6 +84,12 @@ export interface Queue {
     name: Name,
     payload: Tasks[Name],
   ): Promise<void>;
+  /** Adds jobs of one kind in the same way, in one statement. */
+  addAll<Name extends TaskName>(
+    db: Pick<Db, 'query'>,
+    name: Name,
+    payloads: readonly Tasks[Name][],
+  ): Promise<void>;
 }
 
 const silent = library(() => Promise.reject(new Error('a job is added in a transaction')), {
@@ -94,13 +100,27 @@ const plain = (value: unknown) =>
     ? JSON.stringify(value)
     : (value ?? null);
 
+/** The library's way to the transaction of `db`. */
+const inTransactionOf = (db: Pick<Db, 'query'>) => {
+  const execute: Execute = async (text, values = []) => ({
+    rows: await db.query({ text, values: values.map(plain) }),
+  });
+  return { db: { executeSql: execute as never } };
+};
+
+const notify = (db: Pick<Db, 'query'>, name: TaskName) =>
+  db.query(NOTIFY.bind({ channel: CHANNEL, name }));
+
 export const queue: Queue = {
   add: async (db, name, payload) => {
-    const execute: Execute = async (text, values = []) => ({
-      rows: await db.query({ text, values: values.map(plain) }),
-    });
-    await silent.send(name, payload, { db: { executeSql: execute as never } });
-    await db.query(NOTIFY.bind({ channel: CHANNEL, name }));
+    await silent.send(name, payload, inTransactionOf(db));
+    await notify(db, name);
+  },
+  addAll: async (db, name, payloads) => {
+    if (payloads.length === 0) return;
+    const jobs = payloads.map((data) => ({ name, data }));
+    await silent.insert(jobs, inTransactionOf(db));
+    await notify(db, name);
   },
 };
 

@@ -18,6 +18,8 @@ export interface Tasks {
   play_sandbox_call: { company_id: string; uuid: string };
   /** Mails the alert address of a webhook that was paused or whose delivery is dead. */
   tell_of_webhook: { company_id: string; outgoing_webhook_id: string; news: 'paused' | 'dead' };
+  /** Says to whom it is mailed that an alert has begun or ended, and queues these mails. */
+  tell_of_alert: { company_id: string; alert_id: string; news: 'started' | 'ended' };
   /** Mails somebody that an alert has begun or ended. */
   mail_alert: { company_id: string; alert_id: string; to: string; news: 'started' | 'ended' };
 }
@@ -39,6 +41,7 @@ export const TASKS: { readonly [Name in TaskName]: TaskOptions } = {
   send_action_webhook: { concurrency: 40 },
   play_sandbox_call: { concurrency: 4 },
   tell_of_webhook: { concurrency: 4 },
+  tell_of_alert: { concurrency: 4 },
   mail_alert: { concurrency: 4 },
 };
 

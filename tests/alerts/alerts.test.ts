@@ -1,4 +1,4 @@
-import { watchRules } from '../../src/alerts/watch';
+import { ruleWatcher, type RuleWatcher } from '../../src/alerts/watch';
 import { fanOutWebhookEvents } from '../../src/webhooks/fan-out-events';
 import { standingClock } from '../support/clock';
 import { createMailWorld, type MailWorld } from '../support/sent-mail';
@@ -11,10 +11,12 @@ type Fields = Record<string, unknown>;
 const MONDAY = '2026-06-01T12:30:00Z';
 const time = standingClock(MONDAY);
 let here: MailWorld;
+let watch: RuleWatcher;
 let people = 0;
 let to: string;
 beforeAll(async () => {
   here = await createMailWorld({ clock: time.read });
+  watch = ruleWatcher(here.world.deps);
 });
 beforeEach(async () => {
   time.set(MONDAY);
@@ -50,7 +52,6 @@ const report = (one: { id: number; instruction: { dial: { attempt: string }[] } 
     event,
     attempt: one.instruction.dial[0]!.attempt,
   });
-const watch = () => watchRules(here.world.deps);
 const later = (minutes: number) =>
   time.set(new Date(time.read().getTime() + minutes * 60_000).toISOString());
 /** The alerts of the company, and whether each lasts. */
@@ -260,41 +261,4 @@ test('a rule that is paused or deleted ends its alerts without a word', async ()
     'Rule',
     'Rule',
   ]);
-});
-
-test.each([
-  [{ kind: 'cap_used' }, 'percent'],
-  [{ kind: 'cap_used', percent: 101 }, 'percent'],
-  [{ kind: 'cap_used', percent: 90, minutes: 5 }, 'minutes'],
-  [{ kind: 'no_calls' }, 'minutes'],
-  [{ kind: 'carrier_errors', minutes: 5 }, 'count'],
-  [{ kind: 'webhook_paused', buyer_id: 'buyer' }, 'buyer_id'],
-  [{ kind: 'no_calls', minutes: 5, buyer_id: 'buyer', offer_id: 'offer' }, 'offer_id'],
-  [{ kind: 'weather' }, 'kind'],
-  [{ kind: 'balance_low', emails: ['nobody'] }, 'emails.0'],
-])('%j is refused', async (fields: Fields, field) => {
-  const id = await buyer();
-  const offer = await offerOf([id]);
-  const body = {
-    name: 'Rule',
-    ...fields,
-    ...(fields.buyer_id === 'buyer' && { buyer_id: id }),
-    ...(fields.offer_id === 'offer' && { offer_id: offer }),
-  };
-  const res = await api('post', 'alert_rules', body);
-  expect([res.status, Object.keys(res.body.errors)]).toEqual([422, [field]]);
-});
-
-test('a change must leave a rule that fits its kind', async () => {
-  const id = await rule({ kind: 'connect_rate_low', percent: 50, minutes: 30 });
-  expect((await ok('get', `alert_rules/${id}`)).alert_rule).toMatchObject({ min_calls: 10 });
-  const res = await api('put', `alert_rules/${id}`, { kind: 'no_calls' });
-  expect([res.status, Object.keys(res.body.errors)]).toEqual([422, ['percent']]);
-  const other = { kind: 'no_calls', percent: null, min_calls: null };
-  expect((await ok('put', `alert_rules/${id}`, other)).alert_rule).toMatchObject({
-    kind: 'no_calls',
-    percent: null,
-    min_calls: null,
-    minutes: 30,
-  });
 });

@@ -24,6 +24,7 @@ export const EXCEPTIONS: readonly Exception[] = [
       'cli.list_credentials',
       'cli.company_of_list',
       'installation.count_credentials',
+      'alerts.count_failing_rules',
       'background.files_in_use',
       'backup.list_files',
       'webhooks.measure_queues',

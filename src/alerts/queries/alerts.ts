@@ -15,9 +15,9 @@ export const LIST_WATCHED_COMPANIES = statement(
   { prepared: false },
 );
 
-/** True for the one process that may look at the rules of a company, until its commit. */
-export const LOCK_RULES = statement(
-  'alerts.lock_rules',
+/** True for the one process that may look at a rule, until its commit. */
+export const LOCK_RULE = statement(
+  'alerts.lock_rule',
   sql`SELECT pg_try_advisory_xact_lock(hashtextextended({name}, 4112)) AS is_locked`,
   { prepared: false },
 );
@@ -29,7 +29,7 @@ export const READ_RULES = statement(
     SELECT
       r.id::text, r.name, r.kind, r.buyer_id::text, r.buyer_group_id::text,
       r.traffic_source_id::text, r.offer_id::text, r.percent, r.minutes, r.count, r.min_calls,
-      r.amount::float8, coalesce(r.emails, '{}') AS emails,
+      r.amount::float8, coalesce(r.emails, '{}') AS emails, r.last_error IS NOT NULL AS has_error,
       r.updated_at <= {now}::timestamptz - coalesce(r.minutes, 0) * interval '1 minute'
         AND is_open(
           r.open_minutes,
@@ -79,7 +79,19 @@ const TOLD = sql`
           )
         )`;
 
-/** Begins the alerts of a rule that have not begun, and records their events. */
+export const LIST_OPEN_SUBJECTS = statement(
+  'alerts.list_open_subjects',
+  sql`
+    SELECT a.subject
+    FROM alerts a
+    WHERE a.company_id = {company_id} AND a.alert_rule_id = {rule_id} AND a.ended_at IS NULL`,
+  { prepared: true },
+);
+
+/**
+ * Begins alerts of a rule that have not begun, and records their events; none where the rule was
+ * paused, deleted or made another kind since it was read.
+ */
 export const BEGIN_ALERTS = statement(
   'alerts.begin_alerts',
   sql`
@@ -88,11 +100,17 @@ export const BEGIN_ALERTS = statement(
         company_id, created_at, alert_rule_id, kind, subject, message, value, threshold, emails
       )
       SELECT
-        {company_id}, {now}::timestamptz, {rule_id}, {kind}, x.subject, x.message, x.value,
+        {company_id}, {now}::timestamptz, r.id, r.kind, x.subject, x.message, x.value,
         x.threshold, {emails}::text[]
       FROM jsonb_to_recordset({found}::jsonb) AS x(
         subject text, message text, value float8, threshold float8
       )
+      JOIN alert_rules r
+        ON r.company_id = {company_id}
+        AND r.id = {rule_id}
+        AND r.kind = {kind}
+        AND r.deleted_at IS NULL
+        AND NOT r.paused
       ON CONFLICT (company_id, alert_rule_id, subject) WHERE ended_at IS NULL DO NOTHING
       RETURNING *
     )
@@ -103,7 +121,7 @@ export const BEGIN_ALERTS = statement(
   { prepared: true },
 );
 
-/** Ends the alerts of a rule whose subjects are not among those of which it holds. */
+/** Ends the alerts of a rule with these subjects, and records their events. */
 export const END_ALERTS = statement(
   'alerts.end_alerts',
   sql`
@@ -113,7 +131,7 @@ export const END_ALERTS = statement(
       WHERE a.company_id = {company_id}
         AND a.alert_rule_id = {rule_id}
         AND a.ended_at IS NULL
-        AND a.subject <> ALL({subjects}::text[])
+        AND a.subject = ANY({subjects}::text[])
       RETURNING a.*
     )
     SELECT
@@ -124,20 +142,99 @@ export const END_ALERTS = statement(
   { prepared: true },
 ).returning<{ emails: string[] }>();
 
-/** Ends the alerts of rules that are paused or deleted, or that have become another kind. */
+/** Ends at most `max` alerts of rules that are paused, deleted, or of another kind by now. */
 export const END_UNWATCHED = statement(
   'alerts.end_unwatched',
   sql`
-    UPDATE alerts a
-    SET ended_at = {now}::timestamptz
-    FROM alert_rules r
-    WHERE a.company_id = {company_id}
-      AND a.ended_at IS NULL
-      AND r.company_id = a.company_id
-      AND r.id = a.alert_rule_id
-      AND (r.deleted_at IS NOT NULL OR r.paused OR r.kind <> a.kind)`,
+    WITH unwatched AS (
+      SELECT a.id
+      FROM alerts a
+      JOIN alert_rules r ON r.company_id = a.company_id AND r.id = a.alert_rule_id
+      WHERE a.company_id = {company_id}
+        AND a.ended_at IS NULL
+        AND (r.deleted_at IS NOT NULL OR r.paused OR r.kind <> a.kind)
+      LIMIT {max}::int
+      FOR NO KEY UPDATE OF a SKIP LOCKED
+    ),
+    ended AS (
+      UPDATE alerts a
+      SET ended_at = {now}::timestamptz
+      FROM unwatched u
+      WHERE a.company_id = {company_id} AND a.id = u.id
+      RETURNING a.id
+    )
+    SELECT count(*)::int AS ended FROM ended`,
   { prepared: false },
 );
+
+export const RECORD_RULE_ERROR = statement(
+  'alerts.record_rule_error',
+  sql`
+    UPDATE alert_rules
+    SET last_error = {error}, last_error_at = {now}::timestamptz
+    WHERE company_id = {company_id} AND id = {id}`,
+  { prepared: false },
+);
+
+export const CLEAR_RULE_ERROR = statement(
+  'alerts.clear_rule_error',
+  sql`
+    UPDATE alert_rules
+    SET last_error = NULL, last_error_at = NULL
+    WHERE company_id = {company_id} AND id = {id}`,
+  { prepared: false },
+);
+
+/** Rules that could not be looked at when they last were, of all companies. */
+export const COUNT_FAILING_RULES = statement(
+  'alerts.count_failing_rules',
+  sql`
+    SELECT count(*)::int AS rules
+    FROM alert_rules
+    WHERE last_error IS NOT NULL AND deleted_at IS NULL AND NOT paused`,
+  { prepared: false },
+);
+
+/** The lock lasts until the commit: two requests never both make the last rule that may be. */
+export const LOCK_RULE_COUNT = statement(
+  'alerts.lock_rule_count',
+  sql`SELECT pg_advisory_xact_lock(hashtextextended({name}, 4113))::text AS locked`,
+  { prepared: false },
+);
+
+export const COUNT_RULES = statement(
+  'alerts.count_rules',
+  sql`
+    SELECT count(*)::int AS rules
+    FROM alert_rules
+    WHERE company_id = {company_id} AND deleted_at IS NULL`,
+  { prepared: false },
+);
+
+/**
+ * Makes news of an alert those that it was told of; no row where it was told of these or later ones
+ * before. The end that comes first takes the place of the beginning. The rule is locked first, as
+ * by a request that changes it.
+ */
+export const CLAIM_NEWS = statement(
+  'alerts.claim_news',
+  sql`
+    WITH rule AS MATERIALIZED (
+      SELECT r.id
+      FROM alerts a
+      JOIN alert_rules r ON r.company_id = a.company_id AND r.id = a.alert_rule_id
+      WHERE a.company_id = {company_id} AND a.id = {id}
+      FOR NO KEY UPDATE OF r
+    )
+    UPDATE alerts a
+    SET told = {news}
+    FROM rule
+    WHERE a.company_id = {company_id}
+      AND a.id = {id}
+      AND (a.told IS NULL OR (a.told = 'started' AND {news} = 'ended'))
+    RETURNING a.alert_rule_id::text AS rule_id, coalesce(a.emails, '{}') AS emails`,
+  { prepared: true },
+).returning<{ emails: string[] }>();
 
 export const READ_ALERT = statement(
   'alerts.read_alert',
