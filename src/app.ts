@@ -1,6 +1,7 @@
 import compression from 'compression';
 import express, { type Express, type RequestHandler, type Response } from 'express';
 import helmet from 'helmet';
+import { listFaults } from './background/list-faults';
 import type { Config } from './config';
 import { BASE_PATH } from './contract';
 import type { Deps } from './deps';
@@ -29,6 +30,7 @@ import { uploader } from './http/upload';
 import { ValidQueries } from './http/valid-queries';
 import { validator } from './http/validate';
 import { loadDestinationTest } from './people/destinations';
+import { fromAllParts } from './installation/all-parts';
 import { invitationPage } from './people/invitation-page';
 import { measurements, type Measurements } from './processes/measure';
 import { within } from './telemetry/tracing';
@@ -51,7 +53,7 @@ export function createApp(
 
   app.use(everyRequest(observed(log)));
   app.use(BASE_PATH, api(config, handlers, pipeline));
-  app.use(healthChecks(database.sql));
+  app.use(healthChecks(database.sql, () => fromAllParts(deps, ({ sql }) => listFaults(sql))));
   app.get('/metrics', metricsPage(config.metrics_token, measured.page));
   app.get('/', (_req, res) => res.redirect('/api/docs/'));
   app.use(consolePages());

@@ -15,6 +15,7 @@ const repeated = (batch: () => Promise<number>) => async () => (await batch()) >
 /** Stops legs that have rung long enough. */
 export const startLegs = (deps: Deps): Running =>
   repeat(deps.log, {
+    sql: deps.database.sql,
     work: repeated(() => stopLegs(deps)),
     every_ms: 1_000,
     pause_ms: 5_000,
@@ -24,6 +25,7 @@ export const startLegs = (deps: Deps): Running =>
 /** Starts schedules by their triggers. */
 export const startTriggers = (deps: Deps): Running =>
   repeat(deps.log, {
+    sql: deps.database.sql,
     work: repeated(() => startTriggered(deps)),
     every_ms: 1_000,
     pause_ms: 5_000,
@@ -33,6 +35,7 @@ export const startTriggers = (deps: Deps): Running =>
 /** Looks at alert rules. */
 export const startAlerts = (deps: Deps): Running =>
   repeat(deps.log, {
+    sql: deps.database.sql,
     work: ruleWatcher(deps),
     every_ms: 15_000,
     pause_ms: 30_000,
@@ -42,6 +45,7 @@ export const startAlerts = (deps: Deps): Running =>
 /** Asks carriers what calls have cost. */
 export const startCallCosts = (deps: Deps): Running =>
   repeat(deps.log, {
+    sql: deps.database.sql,
     work: repeated(() => lookUpCosts(deps)),
     every_ms: 5_000,
     pause_ms: 30_000,

@@ -2,6 +2,7 @@ import { deleteExpiredRateLimits } from '../db/rate-limit-counter';
 import { deleteUnusedCounts } from '../db/saved-counts';
 import type { Deps } from '../deps';
 import { deleteExpiredAnswers } from '../http/idempotency';
+import { endLoopFault, recordLoopFault } from '../jobs/loop-faults';
 import { foldNextActions } from '../leads/fold-next-actions';
 import { deleteExpiredPings } from '../ping-post/delete-expired-pings';
 import { deleteOldRecords } from '../retention/delete-old';
@@ -16,30 +17,45 @@ const HOUR_MS = 3_600_000;
  * Returns what ends it.
  */
 export function deleteExpiredHourly(deps: Deps): () => void {
-  deleteExpired(deps);
-  const deleting = setInterval(() => deleteExpired(deps), HOUR_MS);
+  void deleteExpired(deps);
+  const deleting = setInterval(() => void deleteExpired(deps), HOUR_MS);
   return () => clearInterval(deleting);
 }
 
-function deleteExpired(deps: Deps): void {
-  const { config, log } = deps;
-  const deletions = [
-    deleteOrphanedUploads(deps),
-    deps.directory.clean(),
-    ...deps.parts().flatMap((part) => {
-      const { sql } = part.database;
-      return [
-        deleteExpiredAnswers(sql),
-        deleteExpiredPings(sql),
-        deleteExpiredBids(sql),
-        deleteExpiredRateLimits(sql),
-        deleteUnusedCounts(sql),
-        foldNextActions(sql),
-        deleteOldWebhookLogs(part, config.webhook_log_days),
-        deleteOldRecords(part, config),
-      ];
-    }),
+const FAILURE = 'expired data was not deleted';
+/** Until after the next time. */
+const FAULT_SECONDS = (1.5 * HOUR_MS) / 1000;
+
+/** Deletes what can be deleted now. What fails is noted, and keeps nothing else from being done. */
+export async function deleteExpired(deps: Deps): Promise<void> {
+  const [first, ...others] = deps.parts();
+  const shared = [deleteOrphanedUploads(deps), deps.directory.clean()];
+  await Promise.all([
+    first && noteFaults(first, [...shared, ...deletionsIn(first)]),
+    ...others.map((part) => noteFaults(part, deletionsIn(part))),
+  ]);
+}
+
+/** Of one database. */
+function deletionsIn(part: Deps): Promise<void>[] {
+  const { config, database } = part;
+  const { sql } = database;
+  return [
+    deleteExpiredAnswers(sql),
+    deleteExpiredPings(sql),
+    deleteExpiredBids(sql),
+    deleteExpiredRateLimits(sql),
+    deleteUnusedCounts(sql),
+    foldNextActions(sql),
+    deleteOldWebhookLogs(part, config.webhook_log_days),
+    deleteOldRecords(part, config),
   ];
-  for (const deletion of deletions)
-    deletion.catch((error: unknown) => log.warn({ err: error }, 'expired data was not deleted'));
+}
+
+async function noteFaults({ log, database }: Deps, deletions: Promise<void>[]): Promise<void> {
+  const results = await Promise.allSettled(deletions);
+  const failed = results.filter((each) => each.status === 'rejected');
+  for (const { reason } of failed) log.warn({ err: reason as unknown }, FAILURE);
+  if (failed.length > 0) await recordLoopFault(database.sql, FAILURE, FAULT_SECONDS);
+  else await endLoopFault(database.sql, FAILURE);
 }

@@ -1,5 +1,6 @@
 import { endStaleCalls } from '../calls/end-stale-calls';
 import type { Deps } from '../deps';
+import { forEach } from '../jobs/each';
 import { repeat, type Running } from '../jobs/loop';
 import { applyCalls } from '../leads/apply-calls';
 import { expireReservations } from '../routing/expire-reservations';
@@ -13,12 +14,17 @@ const PAUSE_MS = 5_000;
  */
 export function startHousekeeping(deps: Deps): Running {
   const work = async () => {
-    await endStaleCalls(deps);
-    await expireReservations(deps.database.pool, deps.clock());
-    await applyCalls(deps.database.pool, deps.clock());
+    const { pool } = deps.database;
+    const works = [
+      () => endStaleCalls(deps),
+      () => expireReservations(pool, deps.clock()),
+      () => applyCalls(pool, deps.clock()),
+    ];
+    await forEach(works, (each) => each());
     return false;
   };
   return repeat(deps.log, {
+    sql: deps.database.sql,
     work,
     every_ms: EVERY_MS,
     pause_ms: PAUSE_MS,

@@ -20,6 +20,7 @@ export function startOutreach(
   const work = async (signal: AbortSignal) =>
     (await contactDueLeads(deps, { ...options, signal })) > 0;
   return repeat(deps.log, {
+    sql: deps.database.sql,
     work,
     every_ms: POLL_MS,
     pause_ms: PAUSE_MS,

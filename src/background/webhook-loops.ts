@@ -8,9 +8,11 @@ const PAUSE_MS = 2_000;
 
 /** Delivers webhook events, until it is stopped. Any number of processes may do so. */
 export function startWebhooks(deps: DeliveryDeps, options: DeliveryOptions = {}): Running {
-  const { log } = deps;
+  const { log, database } = deps;
+  const { sql } = database;
   const deliveries = deliverer(deps, options);
   const delivering = repeat(log, {
+    sql,
     every_ms: EVERY_MS,
     pause_ms: PAUSE_MS,
     work: async () => {
@@ -21,6 +23,7 @@ export function startWebhooks(deps: DeliveryDeps, options: DeliveryOptions = {})
     failure: 'webhook events could not be delivered; this will be tried again',
   });
   const renewing = repeat(log, {
+    sql,
     every_ms: Math.min(RENEW_MS, (options.lease_ms ?? Infinity) / 4),
     pause_ms: PAUSE_MS,
     work: () => deliveries.renew().then(() => false),

@@ -35,7 +35,7 @@ import {
 const PIECE_BYTES = 4 * 1024 * 1024;
 
 /** What is of processes that run now, and of the requests of this minute. */
-const LEFT_OUT = new Set(['processes', 'rate_limits']);
+const LEFT_OUT = new Set(['processes', 'loop_faults', 'rate_limits']);
 
 /** Where the installation is that is backed up. */
 export interface Source {

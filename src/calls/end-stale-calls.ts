@@ -1,5 +1,6 @@
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
+import { forEach } from '../jobs/each';
 import { isOpen, type AttemptStatus } from '../routing/engine/progress';
 import { readCallState, type CallState } from './call-state';
 import { FIND_STALE_CALLS, IS_STALE } from './queries/concurrency-slots';
@@ -20,16 +21,16 @@ export async function endStaleCalls({
 }: Pick<Deps, 'database' | 'tenants' | 'clock' | 'log'>): Promise<number> {
   const now = clock();
   let ended = 0;
-  for (const stale of await database.sql(FIND_STALE_CALLS, { now, limit: BATCH })) {
-    const { company_id, call_id } = stale;
+  const stale = await database.sql(FIND_STALE_CALLS, { now, limit: BATCH });
+  await forEach(stale, async ({ company_id, call_id }) => {
     const is_ended = await endStaleCall(tenants.of(BigInt(company_id)), call_id, now);
-    if (!is_ended) continue;
+    if (!is_ended) return;
     ended++;
     log.warn(
       { company_id: Number(company_id), call_id: Number(call_id) },
       'no event of a call arrived in time: it is considered over, and its slots are released',
     );
-  }
+  });
   return ended;
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Client } from 'pg';
+import { listFaults } from '../background/list-faults';
 import { examineCells } from '../cells/examine';
 import { ConfigError, loadConfig, type Config } from '../config';
 import { HostsClient } from '../db/hosts-client';
@@ -179,17 +180,31 @@ async function inUse(sql: Sql, config: Config): Promise<Finding[]> {
 
 async function cellsAndPurchases(sql: Sql, { database_url }: Config): Promise<Finding[]> {
   const numbers = await interrupted(sql);
+  const failing = await listFaults(sql);
   const { cells, faults } = database_url
     ? await examineCells(database_url, async (of_cell) => {
         numbers.push(...(await interrupted(of_cell)));
+        failing.push(...(await listFaults(of_cell)));
       })
     : { cells: 0, faults: [] };
   const found = cells === 0 ? [] : [finding('cells', true, `${cells}, all in use`)];
   return [
     ...(faults.length === 0 ? found : faults.map((fault) => finding('cells', false, fault))),
     purchases(numbers),
+    background(failing),
   ];
 }
+
+/** What the background says that it cannot do. */
+const background = (faults: readonly string[]): Finding =>
+  faults.length === 0
+    ? finding('background', true, 'nothing has failed')
+    : finding(
+        'background',
+        false,
+        faults.join('; '),
+        'See the log of the process that runs the jobs; GET /alert_rules has last_error of rules.',
+      );
 
 /** Of a secret, only processes with the pepper know whether it is another one. */
 async function settings(sql: Sql, config: Config): Promise<Finding> {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { deleteInPortions, PORTION } from './portions';
 import { DELETE_UNUSED_COUNTS, LOAD_COUNT, SAVE_COUNT } from './queries/saved-counts';
 import type { Projection } from './projection';
 import { CHUNK, settledCounts, type SavedCount, type SettledCount } from './settled-counts';
@@ -51,5 +52,8 @@ const isOfTime = (values: Record<string, unknown>): boolean =>
 
 /** Deletes counts of all companies that no process has begun with for a month. */
 export async function deleteUnusedCounts(sql: Sql): Promise<void> {
-  await sql(DELETE_UNUSED_COUNTS, {});
+  await deleteInPortions(async () => {
+    const [row] = await sql(DELETE_UNUSED_COUNTS, { max: PORTION });
+    return row!.deleted!;
+  });
 }

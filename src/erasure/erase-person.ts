@@ -26,9 +26,9 @@ import {
 } from './queries/erase';
 import { COUNT_KEPT, FIND_PERSON } from './queries/find-person';
 
-// A person asks to be forgotten. Two transactions: the leads are deleted as a request would delete
-// them, so that nothing is sent to them any more; then what is left of the person is erased from all
-// tables. Locks: leads in the order of their ids, then calls.
+// A person asks to be forgotten. First the leads are deleted as a request would delete them, some in
+// each transaction, so that nothing is sent to them any more; then, in one transaction, what is left
+// of the person is erased from all tables. Locks: leads in the order of their ids, then calls.
 
 export interface Receipt {
   company_id: number;
@@ -43,6 +43,9 @@ export interface Receipt {
   /** Where the person may still be. */
   not_searched: readonly string[];
 }
+
+/** Leads that one transaction deletes. */
+const PORTION = 100;
 
 const NOT_SEARCHED = [
   'uploaded files',
@@ -61,13 +64,8 @@ export async function erasePerson(
 ): Promise<Receipt> {
   const db = tenants.of(company_id);
   const { undeleted_lead_ids } = await findPerson(db, number, now);
-  await db.transaction(async (tx) => {
-    for (const id of undeleted_lead_ids) {
-      await lockRecord(tx, 'leads', id);
-      await deleteLead(tx, BigInt(id), now);
-      await moveCount(tx, 'leads', -1);
-    }
-  });
+  for (let n = 0; n < undeleted_lead_ids.length; n += PORTION)
+    await deleteLeads(db, undeleted_lead_ids.slice(n, n + PORTION), now);
   return db.transaction(async (tx) => {
     const person = await findPerson(tx, number, now);
     const erased = await erase(tx, person, { number, now });
@@ -83,6 +81,15 @@ export async function erasePerson(
     };
   });
 }
+
+const deleteLeads = (db: Db, ids: readonly string[], now: Date): Promise<void> =>
+  db.transaction(async (tx) => {
+    for (const id of ids) {
+      await lockRecord(tx, 'leads', id);
+      await deleteLead(tx, BigInt(id), now);
+      await moveCount(tx, 'leads', -1);
+    }
+  });
 
 type Person = Row<'erasure.find_person'> & {
   lead_ids: string[];

@@ -2367,12 +2367,20 @@ export interface SqlTypes {
     };
   };
   'db.delete_expired_rate_limits': {
-    params: object;
-    row: object;
+    params: {
+      max: number | string | bigint | null;
+    };
+    row: {
+      deleted: number;
+    };
   };
   'db.delete_unused_counts': {
-    params: object;
-    row: object;
+    params: {
+      max: number | string | bigint | null;
+    };
+    row: {
+      deleted: number;
+    };
   };
   'db.find_maker_teams': {
     params: {
@@ -2970,8 +2978,11 @@ export interface SqlTypes {
   'http.delete_expired_answers': {
     params: {
       max_age_hours: number | string | bigint | null;
+      max: number | string | bigint | null;
     };
-    row: object;
+    row: {
+      deleted: number;
+    };
   };
   'http.find_credentials': {
     params: {
@@ -3312,9 +3323,19 @@ export interface SqlTypes {
       retry_count: number | null;
     };
   };
+  'jobs.delete_ended_faults': {
+    params: object;
+    row: object;
+  };
   'jobs.delete_jobs': {
     params: {
       company_id: string | null;
+    };
+    row: object;
+  };
+  'jobs.end_loop_fault': {
+    params: {
+      name: string | null;
     };
     row: object;
   };
@@ -3327,6 +3348,13 @@ export interface SqlTypes {
     };
     row: {
       id: string;
+    };
+  };
+  'jobs.list_loop_faults': {
+    params: object;
+    row: {
+      name: string;
+      first_at: Date;
     };
   };
   'jobs.measure_jobs': {
@@ -3346,6 +3374,13 @@ export interface SqlTypes {
     row: {
       notified: string;
     };
+  };
+  'jobs.record_loop_fault': {
+    params: {
+      name: string | null;
+      seconds: number | string | bigint | null;
+    };
+    row: object;
   };
   'leads.add_callback': {
     params: {
@@ -3499,8 +3534,14 @@ export interface SqlTypes {
     };
   };
   'leads.fold_next_actions': {
-    params: object;
+    params: {
+      after_company: number | string | bigint | null;
+      after_hour: Date | string | null;
+      max: number | string | bigint | null;
+    };
     row: {
+      company_id: string;
+      hour: Date;
       fold_next_actions: string;
     };
   };
@@ -5096,8 +5137,12 @@ export interface SqlTypes {
     };
   };
   'ping_post.delete_expired_pings': {
-    params: object;
-    row: object;
+    params: {
+      max: number | string | bigint | null;
+    };
+    row: {
+      deleted: number;
+    };
   };
   'ping_post.find_forwarding_number': {
     params: {
@@ -5539,8 +5584,20 @@ export interface SqlTypes {
     };
   };
   'routing.delete_expired_bids': {
-    params: object;
-    row: object;
+    params: {
+      max: number | string | bigint | null;
+    };
+    row: {
+      deleted: number;
+    };
+  };
+  'routing.delete_old_bid_failures': {
+    params: {
+      max: number | string | bigint | null;
+    };
+    row: {
+      deleted: number;
+    };
   };
   'routing.expire_reservations': {
     params: {

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import type { Operation } from '../contract';
+import { deleteInPortions, PORTION } from '../db/portions';
 import type { Sql } from '../db/sql';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
@@ -175,5 +176,8 @@ function open(secret: Buffer, sealed: Uint8Array): string {
 
 /** Deletes answers older than 24 hours, of all companies. */
 export async function deleteExpiredAnswers(sql: Sql): Promise<void> {
-  await sql(DELETE_EXPIRED_ANSWERS, { max_age_hours: MAX_AGE_HOURS });
+  await deleteInPortions(async () => {
+    const [row] = await sql(DELETE_EXPIRED_ANSWERS, { max_age_hours: MAX_AGE_HOURS, max: PORTION });
+    return row!.deleted!;
+  });
 }

@@ -1,5 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { Sql } from '../db/sql';
+import { endLoopFault, recordLoopFault } from './loop-faults';
 
 /** Something that runs until it is stopped. */
 export interface Running {
@@ -14,21 +16,33 @@ export interface Repeated {
   every_ms: number;
   /** Pause after a failure; usually the database is down. */
   pause_ms: number;
-  /** The message that is logged after a failure. */
+  /** The message that is logged after a failure, and shown until the work succeeds. */
   failure: string;
+  /** The database in which failures are noted; absent: they are only logged. */
+  sql?: Sql;
 }
 
+/** How long a failure counts where no process says that it is over. */
+const FAULT_SECONDS = 300;
+
 /** Repeats the work until it is stopped. */
-export function repeat(log: Logger, { work, every_ms, pause_ms, failure }: Repeated): Running {
+export function repeat(log: Logger, repeated: Repeated): Running {
+  const { work, every_ms, pause_ms, failure, sql } = repeated;
   const stopping = new AbortController();
   const { signal } = stopping;
   const pause = (ms: number) => setTimeout(ms, undefined, { signal }).catch(() => undefined);
   const run = async () => {
+    let has_failed = false;
     while (!signal.aborted) {
       try {
-        if (!(await work(signal))) await pause(every_ms);
+        const has_more = await work(signal);
+        if (has_failed && sql) await endLoopFault(sql, failure);
+        has_failed = false;
+        if (!has_more) await pause(every_ms);
       } catch (error) {
         log.warn({ err: error }, failure);
+        has_failed = true;
+        if (sql) await recordLoopFault(sql, failure, FAULT_SECONDS + pause_ms / 1000);
         await pause(pause_ms);
       }
     }

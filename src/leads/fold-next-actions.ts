@@ -1,3 +1,4 @@
+import { PORTION } from '../db/portions';
 import type { Sql } from '../db/sql';
 import { FOLD_NEXT_ACTIONS } from './queries/next-actions';
 
@@ -6,5 +7,11 @@ import { FOLD_NEXT_ACTIONS } from './queries/next-actions';
  * Writers fold the rows of their hours, but nobody writes to an hour that has passed.
  */
 export async function foldNextActions(sql: Sql): Promise<void> {
-  await sql(FOLD_NEXT_ACTIONS, {});
+  // From one hour to the next: rows that others hold are left as they are.
+  for (let after = { after_company: '0', after_hour: new Date(0) }; ;) {
+    const folded = await sql(FOLD_NEXT_ACTIONS, { ...after, max: PORTION });
+    const last = folded.at(-1);
+    if (!last) return;
+    after = { after_company: last.company_id!, after_hour: last.hour! };
+  }
 }

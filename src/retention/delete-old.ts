@@ -1,7 +1,9 @@
 import { moveCount } from '../db/counters';
+import { deleteInPortions, PORTION } from '../db/portions';
 import type { Db } from '../db/tenant';
 import type { Config } from '../config';
 import type { Deps } from '../deps';
+import { forEach } from '../jobs/each';
 import {
   DELETE_CALLS,
   DELETE_CONVERSIONS,
@@ -29,8 +31,6 @@ export type Retention = Pick<
 >;
 
 const DAY_MS = 24 * 3_600_000;
-/** How many records a transaction deletes. */
-const BATCH = 500;
 
 type Context = Pick<Deps, 'database' | 'tenants' | 'clock'>;
 
@@ -42,31 +42,28 @@ export async function deleteOldRecords(
   const before = (days: number) => new Date(clock().getTime() - days * DAY_MS).toISOString();
   const { call_days, lead_days, message_days, change_log_days } = retention;
   if (Math.max(call_days, lead_days, message_days, change_log_days) === 0) return;
-  for (const { id } of await database.sql(LIST_COMPANIES, {})) {
+  await forEach(await database.sql(LIST_COMPANIES, {}), async ({ id }) => {
     const db = tenants.of(BigInt(id));
     if (message_days > 0) {
-      await repeat(() => deleteRows(db, DELETE_TEXTS, before(message_days)));
-      await repeat(() => deleteRows(db, DELETE_EMAILS, before(message_days)));
+      await deleteInPortions(() => deleteRows(db, DELETE_TEXTS, before(message_days)));
+      await deleteInPortions(() => deleteRows(db, DELETE_EMAILS, before(message_days)));
     }
     if (lead_days > 0)
       for (const list of [LIST_OLD_LEADS, LIST_DELETED_LEADS])
-        await repeat(() => deleteListed(db, list, before(lead_days), deleteLeads));
+        await deleteInPortions(() => deleteListed(db, list, before(lead_days), deleteLeads));
     if (call_days > 0)
-      await repeat(() => deleteListed(db, LIST_OLD_CALLS, before(call_days), deleteCalls));
+      await deleteInPortions(() =>
+        deleteListed(db, LIST_OLD_CALLS, before(call_days), deleteCalls),
+      );
     if (change_log_days > 0)
-      await repeat(() => deleteRows(db, DELETE_CHANGE_LOGS, before(change_log_days)));
-  }
-}
-
-/** Runs something that deletes some, until there are none left. */
-async function repeat(deleteSome: () => Promise<number>): Promise<void> {
-  while ((await deleteSome()) > 0);
+      await deleteInPortions(() => deleteRows(db, DELETE_CHANGE_LOGS, before(change_log_days)));
+  });
 }
 
 type DeletesRows = typeof DELETE_TEXTS | typeof DELETE_EMAILS | typeof DELETE_CHANGE_LOGS;
 
 async function deleteRows(db: Db, statement: DeletesRows, before: string): Promise<number> {
-  const [found] = await db.sql(statement as typeof DELETE_TEXTS, { before, limit: BATCH });
+  const [found] = await db.sql(statement as typeof DELETE_TEXTS, { before, limit: PORTION });
   return found!.deleted!;
 }
 
@@ -78,7 +75,7 @@ async function deleteListed(
   before: string,
   deleteAll: (tx: Db, ids: string[]) => Promise<void>,
 ): Promise<number> {
-  const found = await db.sql(list as typeof LIST_OLD_CALLS, { before, limit: BATCH });
+  const found = await db.sql(list as typeof LIST_OLD_CALLS, { before, limit: PORTION });
   const ids = found.map(({ id }) => id!);
   if (ids.length > 0) await db.transaction((tx) => deleteAll(tx, ids));
   return ids.length;

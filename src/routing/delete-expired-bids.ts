@@ -1,7 +1,12 @@
+import { deleteInPortions, PORTION } from '../db/portions';
 import type { Sql } from '../db/sql';
-import { DELETE_EXPIRED_BIDS } from './queries/bids';
+import { DELETE_EXPIRED_BIDS, DELETE_OLD_BID_FAILURES } from './queries/bids';
 
 /** Deletes bids of all companies that have expired, and failures that no longer count. */
 export async function deleteExpiredBids(sql: Sql): Promise<void> {
-  await sql(DELETE_EXPIRED_BIDS, {});
+  for (const statement of [DELETE_EXPIRED_BIDS, DELETE_OLD_BID_FAILURES] as const)
+    await deleteInPortions(async () => {
+      const [row] = await sql(statement as typeof DELETE_EXPIRED_BIDS, { max: PORTION });
+      return row!.deleted!;
+    });
 }

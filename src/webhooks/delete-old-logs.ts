@@ -1,6 +1,7 @@
 import { sqlOn, type Sql } from '../db/sql';
 import { inTransaction } from '../db/transaction';
 import type { Deps } from '../deps';
+import { forEach } from '../jobs/each';
 import {
   BATCH,
   DELETE_DELIVERIES,
@@ -25,19 +26,21 @@ export async function deleteOldWebhookLogs(
   days: number,
 ): Promise<void> {
   const before = new Date(clock().getTime() - days * DAY_MS).toISOString();
-  for (const { company_id } of await database.sql(LIST_COMPANIES_WITH_DELIVERIES, {}))
-    await deleteBatches(database, {
+  await forEach(await database.sql(LIST_COMPANIES_WITH_DELIVERIES, {}), ({ company_id }) =>
+    deleteBatches(database, {
       list: (after) => database.sql(LIST_OLDEST_DELIVERIES, { company_id, before, after }),
       delete: async (sql, ids) => {
         await sql(LOCK_LOGS_OF_DELIVERIES, { company_id, ids });
         await sql(DELETE_DELIVERIES, { company_id, ids, before });
       },
-    });
-  for (const { company_id } of await database.sql(LIST_COMPANIES_WITH_LOGS, {}))
-    await deleteBatches(database, {
+    }),
+  );
+  await forEach(await database.sql(LIST_COMPANIES_WITH_LOGS, {}), ({ company_id }) =>
+    deleteBatches(database, {
       list: (after) => database.sql(LIST_OLDEST_LOGS, { company_id, before, after }),
       delete: (sql, ids) => sql(DELETE_LOGS, { company_id, ids }),
-    });
+    }),
+  );
 }
 
 interface Deletion {

@@ -1,6 +1,7 @@
 import type { Statements } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import type { Deps } from '../deps';
+import { forEach } from '../jobs/each';
 import { pauses } from '../jobs/pauses';
 import { needsOf } from '../tokens/filter-needs';
 import { lookUpForFilters, type Deciding } from '../value-lists/look-up';
@@ -25,30 +26,43 @@ import { readEvents, type WebhookEvent } from './read-events';
 
 type Context = Pick<Deps, 'database' | 'tenants' | 'clock' | 'log'>;
 
-/** Events that one transaction makes deliveries of. */
+/** Events that one transaction makes deliveries of, at most. */
 const BATCH = 200;
+/** Deliveries that it makes, about; always those of one event. */
+const MAX_DELIVERIES = 20_000;
 
 /**
  * Makes the deliveries of events, each event once and in their order, and returns how many events
  * there were. One process at a time does it for a company.
  */
-export async function fanOutWebhookEvents(context: Context): Promise<number> {
+export async function fanOutWebhookEvents(
+  context: Context,
+  max_deliveries = MAX_DELIVERIES,
+): Promise<number> {
   const companies = await context.database.sql(LIST_COMPANIES_WITH_EVENTS, {});
   let count = 0;
-  for (const { company_id } of companies)
-    count += await context.tenants.of(BigInt(company_id)).statements((db) => fanOut(db, context));
+  await forEach(companies, async ({ company_id }) => {
+    const db = context.tenants.of(BigInt(company_id));
+    count += await db.statements((tx) => fanOut(tx, context, max_deliveries));
+  });
   return count;
 }
 
-async function fanOut(db: Statements, { clock, log }: Context): Promise<number> {
+async function fanOut(
+  db: Statements,
+  { clock, log }: Context,
+  max_deliveries: number,
+): Promise<number> {
   const name = `webhook events/${db.company_id}`;
   const [lock] = await db.sql(LOCK_EVENTS_OF_COMPANY, { name });
   if (!lock!.is_locked) return 0;
-  const ids = (await db.sql(LIST_OLDEST_EVENTS, { max: BATCH })).map(({ id }) => id);
-  if (ids.length === 0) return 0;
-  const events = await readEvents(db, ids);
-  const kinds = [...new Set(events.map(({ kind }) => kind))];
+  const oldest = (await db.sql(LIST_OLDEST_EVENTS, { max: BATCH })).map(({ id }) => id);
+  if (oldest.length === 0) return 0;
+  const all = await readEvents(db, oldest);
+  const kinds = [...new Set(all.map(({ kind }) => kind))];
   const webhooks = await db.sql(LOCK_ACTIVE_WEBHOOKS, { kinds });
+  const max = Math.max(1, Math.floor(max_deliveries / Math.max(1, webhooks.length)));
+  const [ids, events] = [oldest.slice(0, max), all.slice(0, max)];
   const now = clock();
   const of_company = webhooks.filter(({ maker_user_id }) => maker_user_id === null);
   const batches = [{ webhooks: of_company, events }, ...(await masksOf(db, webhooks, events))];

@@ -42,7 +42,7 @@ async function contentOf(url: string): Promise<Record<string, object>> {
     url,
     `SELECT relname AS name FROM pg_class
     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
-      AND relname NOT IN ('_prisma_migrations', 'processes', 'rate_limits', 'installations')`,
+      AND relname NOT IN ('_prisma_migrations', 'processes', 'loop_faults', 'rate_limits', 'installations')`,
   );
   const all = tables.map(
     ({ name }) =>

@@ -30,6 +30,7 @@ const LOOKUPS = [
   'companies',
   'installations',
   'processes',
+  'loop_faults',
   'credential_lookups',
   'lead_tokens',
   'number_lookups',

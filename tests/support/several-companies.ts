@@ -31,14 +31,15 @@ export const EXCEPTIONS: readonly Exception[] = [
     ],
   },
   {
-    reason: 'housekeeping, which deletes what is too old for all companies',
-    rules: ['company'],
+    reason: 'housekeeping, which deletes what is too old for all companies, in portions',
+    rules: ['company', 'locks'],
     statements: [
       'db.delete_unused_counts',
       'db.delete_expired_rate_limits',
       'http.delete_expired_answers',
       'ping_post.delete_expired_pings',
       'routing.delete_expired_bids',
+      'routing.delete_old_bid_failures',
     ],
   },
   {

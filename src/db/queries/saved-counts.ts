@@ -40,8 +40,20 @@ export const SAVE_COUNT = statement(
 export const DELETE_UNUSED_COUNTS = statement(
   'db.delete_unused_counts',
   sql`
-    DELETE FROM saved_counts
-    WHERE used_at < now() - interval '30 days' OR cluster <> ${CLUSTER}
+    WITH unused AS (
+      SELECT company_id, key
+      FROM saved_counts
+      WHERE used_at < now() - interval '30 days' OR cluster <> ${CLUSTER}
+      LIMIT {max}::int
+      FOR UPDATE SKIP LOCKED
+    ),
+    deleted AS (
+      DELETE FROM saved_counts c
+      USING unused u
+      WHERE c.company_id = u.company_id AND c.key = u.key
+      RETURNING c.company_id
+    )
+    SELECT count(*)::int AS deleted FROM deleted
   `,
   { prepared: false },
 );

@@ -7,12 +7,25 @@ export const LOCK_KEY = statement(
   { prepared: true },
 );
 
-/** Of all companies. */
+/** Of all companies; a portion. */
 export const DELETE_EXPIRED_ANSWERS = statement(
   'http.delete_expired_answers',
   sql`
-    DELETE FROM idempotency_keys
-    WHERE created_at < now() - make_interval(hours => {max_age_hours}::int)
+    WITH expired AS (
+      SELECT company_id, key
+      FROM idempotency_keys
+      WHERE created_at < now() - make_interval(hours => {max_age_hours}::int)
+      ORDER BY created_at
+      LIMIT {max}::int
+      FOR UPDATE SKIP LOCKED
+    ),
+    deleted AS (
+      DELETE FROM idempotency_keys k
+      USING expired e
+      WHERE k.company_id = e.company_id AND k.key = e.key
+      RETURNING k.company_id
+    )
+    SELECT count(*)::int AS deleted FROM deleted
   `,
   { prepared: false },
 );

@@ -1,17 +1,22 @@
 import { sql, statement } from '../../db/sql';
 
-/** Of all companies. */
+/** Of all companies: a portion of the hours that follow one, and the last of them. */
 export const FOLD_NEXT_ACTIONS = statement(
   'leads.fold_next_actions',
   sql`
-    SELECT fold_next_actions(x.company_id, array_agg(x.hour))
+    SELECT
+      x.company_id::text, max(x.hour) AS hour, fold_next_actions(x.company_id, array_agg(x.hour))
     FROM (
       SELECT company_id, hour
       FROM next_action_counts
+      WHERE (company_id, hour) > ({after_company}::bigint, {after_hour}::timestamptz)
       GROUP BY company_id, hour
       HAVING count(*) > 1
+      ORDER BY company_id, hour
+      LIMIT {max}::int
     ) x
     GROUP BY x.company_id
+    ORDER BY x.company_id
   `,
   { prepared: false },
 );

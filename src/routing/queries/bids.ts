@@ -135,9 +135,44 @@ export const DELETE_EXPIRED_BIDS = statement(
   'routing.delete_expired_bids',
   sql`
     WITH expired AS (
-      DELETE FROM bids WHERE expires_at < now() - interval '1 hour'
+      SELECT company_id, caller_number, offer_id, buyer_id
+      FROM bids
+      WHERE expires_at < now() - interval '1 hour'
+      ORDER BY expires_at
+      LIMIT {max}::int
+      FOR UPDATE SKIP LOCKED
+    ),
+    deleted AS (
+      DELETE FROM bids b
+      USING expired e
+      WHERE b.company_id = e.company_id AND b.caller_number = e.caller_number
+        AND b.offer_id = e.offer_id AND b.buyer_id = e.buyer_id
+      RETURNING b.company_id
     )
-    DELETE FROM bid_failures WHERE failed_at < now() - interval '1 hour'
+    SELECT count(*)::int AS deleted FROM deleted
+  `,
+  { prepared: false },
+);
+
+export const DELETE_OLD_BID_FAILURES = statement(
+  'routing.delete_old_bid_failures',
+  sql`
+    WITH old AS (
+      SELECT company_id, buyer_id, failed_at, uuid
+      FROM bid_failures
+      WHERE failed_at < now() - interval '1 hour'
+      ORDER BY failed_at
+      LIMIT {max}::int
+      FOR UPDATE SKIP LOCKED
+    ),
+    deleted AS (
+      DELETE FROM bid_failures f
+      USING old o
+      WHERE f.company_id = o.company_id AND f.buyer_id = o.buyer_id
+        AND f.failed_at = o.failed_at AND f.uuid = o.uuid
+      RETURNING f.company_id
+    )
+    SELECT count(*)::int AS deleted FROM deleted
   `,
   { prepared: false },
 );

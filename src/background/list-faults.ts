@@ -1,0 +1,13 @@
+import { countFailingRules } from '../alerts/failing-rules';
+import type { Sql } from '../db/sql';
+import { listLoopFaults } from '../jobs/loop-faults';
+
+/** What the background of a database cannot do now, each as a sentence without names of customers. */
+export async function listFaults(sql: Sql): Promise<string[]> {
+  const loops = await listLoopFaults(sql);
+  const rules = await countFailingRules(sql);
+  return [
+    ...loops.map(({ name, first_at }) => `${name} (since ${first_at.toISOString()})`),
+    ...(rules > 0 ? [`alert rules that could not be looked at: ${rules}`] : []),
+  ];
+}

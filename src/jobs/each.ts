@@ -1,0 +1,12 @@
+/**
+ * Runs the work for one item after the other: one that fails keeps no other from its turn. Throws
+ * the first error once all have had theirs.
+ */
+export async function forEach<Item>(
+  items: Iterable<Item>,
+  work: (item: Item) => Promise<unknown>,
+): Promise<void> {
+  const errors: unknown[] = [];
+  for (const item of items) await work(item).catch((error: unknown) => errors.push(error));
+  if (errors.length > 0) throw errors[0];
+}
