@@ -110,7 +110,8 @@ const BUSY = [
   },
   {
     code: 'unavailable',
-    detail: 'No connection to the database was free in time: all are in use, or it does not answer.',
+    detail:
+      'No connection to the database was free in time: all are in use, or it does not answer.',
     codes: new Set(['53300', 'P2024', 'P2028', 'P2037']),
     kinds: new Set(['TooManyConnections']),
     messages:

@@ -4,8 +4,11 @@ import { createWorld, type World } from './world';
 /** What the connections of these processes are called. */
 export const APPLICATION = 'one of two servers';
 
-/** Two server processes of one database: registers the hooks of a test file. */
-export function twoServers() {
+/**
+ * Two server processes of one database: registers the hooks of a test file. `environment` is added to
+ * that of the processes.
+ */
+export function twoServers(environment: Record<string, string> = {}) {
   let world: World;
   let servers: Running[];
   const start = () => {
@@ -18,6 +21,7 @@ export function twoServers() {
       RUN_JOBS: 'false',
       PGAPPNAME: APPLICATION,
       KEY_PEPPER: 'a pepper for tests, long enough to be one',
+      ...environment,
     });
   };
   beforeAll(async () => {
