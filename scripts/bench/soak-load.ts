@@ -242,14 +242,18 @@ export class Load {
     if (!call.is_dialed) return;
     const report = async (event: CallEvent) => {
       if (longest > 0) await pause(shortest + random(longest - shortest));
-      await this.timed('event of a call', performance.now(), () => this.calls.report(call, event));
+      const session = await this.timed('event of a call', performance.now(), () =>
+        this.calls.report(call, event),
+      );
+      return session?.call_session.instruction.action;
     };
     const kind = Math.random();
-    if (kind < 0.1) return report({ event: 'completed' });
+    if (kind < 0.1) return void (await report({ event: 'completed' }));
     if (kind < 0.2) await report({ event: 'busy' });
-    await report({ event: 'answered' });
-    await report({ event: 'key_press', key: '1' });
+    let action = await report({ event: 'answered' });
+    if (action === 'ask_for_key') action = await report({ event: 'key_press', key: '1' });
+    if (action !== 'connect') return;
     const duration = kind < 0.3 ? 20 : CONVERSION.after_seconds + random(600);
-    return report({ event: 'completed', duration });
+    await report({ event: 'completed', duration });
   }
 }

@@ -40,7 +40,7 @@ export const callSessions = ({ clock, request, pepper, carrier }: Deps) => {
     createCallEvent: async ({ params, body, db }) => {
       const agent_id = await agentOf(db, body.agent_id ?? null);
       const session = await withPreDialChecks(db, edges, (vetoes) =>
-        handleCallEvent(db, params.id, { ...body, agent_id, vetoes }, clock()),
+        handleCallEvent(db, params.id, { ...body, agent_id, vetoes, must_be_used: true }, clock()),
       );
       return reply(db, session);
     },

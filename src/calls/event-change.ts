@@ -226,7 +226,7 @@ function talkedSeconds(
 }
 
 function detailsOf(reported: ReportedEvent): Record<string, unknown> | null {
-  const { attempt, key, duration, recording_url, hangup_cause, leg_sid } = reported;
+  const { attempt, key, duration, recording_url, hangup_cause, leg_sid, agent_id } = reported;
   const given = Object.entries({
     attempt,
     key,
@@ -234,6 +234,7 @@ function detailsOf(reported: ReportedEvent): Record<string, unknown> | null {
     recording_url,
     hangup_cause,
     leg_sid,
+    agent_id,
   }).filter(([, value]) => value !== undefined && value !== null);
   return given.length > 0 ? Object.fromEntries(given) : null;
 }

@@ -20,13 +20,27 @@ import {
 } from './event-change';
 import type { AttemptRow } from './read-call';
 import { recordChange } from './record-change';
+import { changeByRecording, requireRecording } from './record-recording';
+import {
+  AFTER_END,
+  readReported,
+  explainEvent,
+  explainLateEnd,
+  explainRecording,
+  refuseUnused,
+  TOO_LATE,
+} from './refuse-unused';
 import { routeKnownCall } from './route-call';
 import type { CallSession } from './session';
 
 export type { ReportedEvent } from './event-change';
 
-/** An event, with what webhooks said that are asked before a buyer is dialed. */
-type EventToHandle = ReportedEvent & { vetoes?: PreDialVetoes | undefined };
+interface EventToHandle extends ReportedEvent {
+  /** What webhooks said that are asked before a buyer is dialed. */
+  vetoes?: PreDialVetoes | undefined;
+  /** Whether an event is refused that carries what would not be used. */
+  must_be_used?: boolean;
+}
 
 /**
  * Handles an event of a call and returns what to do now. Events about one call are handled one by
@@ -75,16 +89,44 @@ async function handle(
   now: Date,
 ): Promise<CallSession | PreDialCheckRequired | 'stale'> {
   const { call, attempts } = state;
-  if (tellsTalk(state, reported))
+  const refuse = async (reasons: Parameters<typeof refuseUnused>[3]) => {
+    if (reported.must_be_used) await refuseUnused(db, state, reported, reasons);
+  };
+  requireOwnAttempt(attempts, reported);
+  if (reported.event === 'recording') return recordRecording(db, state, reported, now);
+  if (tellsTalk(state, reported)) {
+    await refuse(explainLateEnd(state, reported));
     return write(db, state, await endByTalk(db, state, reported, now));
-  if (call.ended_at !== null) return sessionOfState(state);
+  }
+  if (call.ended_at !== null) {
+    await refuse(AFTER_END);
+    return sessionOfState(state);
+  }
   requireClear(attempts, reported);
   const reaction = react(attempts, reported);
-  if (!reaction.news || (reaction.route && reported.ends_separately)) return sessionOfState(state);
+  if (!reaction.news || (reaction.route && reported.ends_separately)) {
+    await refuse(TOO_LATE);
+    return sessionOfState(state);
+  }
+  await refuse(explainEvent(state, reported, reaction));
   const change = await changeByEvent(db, state, { reaction, reported, now });
   return reaction.route
     ? routeAgain(db, state, change, { now, vetoes: reported.vetoes })
     : write(db, state, change);
+}
+
+/** Records where the recording of a call is, once for each place. */
+async function recordRecording(
+  db: Db,
+  state: CallState,
+  reported: EventToHandle,
+  now: Date,
+): Promise<CallSession | 'stale'> {
+  requireRecording(reported);
+  await refuseUnused(db, state, reported, explainRecording(reported));
+  const isReported = await readReported(db, state.call.id, reported);
+  if (isReported('recording_url')) return sessionOfState(state);
+  return write(db, state, changeByRecording(state, reported, now));
 }
 
 /** Writes what an event changes if the call is still as it was read. */
@@ -97,14 +139,18 @@ async function write(
   return recorded === 'stale' ? 'stale' : sessionOfState(stateAfter(state, decision.progress));
 }
 
+/** Throws 422. */
+function requireOwnAttempt(attempts: readonly AttemptRow[], { attempt }: ReportedEvent): void {
+  const named = attempt?.toLowerCase();
+  if (named && !attempts.some(({ uuid }) => uuid === named))
+    throw HttpProblem.field('attempt', 'unknown_reference', 'is not an attempt of this call');
+}
+
 /** An event about one of several dialed buyers must say which one. Throws 422. */
 function requireClear(attempts: readonly AttemptRow[], reported: ReportedEvent): void {
   if (reported.event === 'completed') return;
-  const named = reported.attempt?.toLowerCase();
-  if (named && !attempts.some(({ uuid }) => uuid === named))
-    throw HttpProblem.field('attempt', 'unknown_reference', 'is not an attempt of this call');
   const open = attempts.filter(isOpen);
-  if (!named && open.length > 1 && !attemptOf(attempts, reported))
+  if (!reported.attempt && open.length > 1 && !attemptOf(attempts, reported))
     throw HttpProblem.field(
       'attempt',
       'missing_field',

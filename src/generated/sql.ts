@@ -1516,6 +1516,20 @@ export interface SqlTypes {
       timeout_seconds: number;
     };
   };
+  'calls.read_reported': {
+    params: {
+      event: string | null;
+      company_id: number | string | bigint | null;
+      call_id: number | string | bigint | null;
+    };
+    row: {
+      duration: number | null;
+      recording_url: string | null;
+      hangup_cause: string | null;
+      agent_id: string | null;
+      details: unknown;
+    };
+  };
   'calls.read_states_by_id': {
     params: {
       values: readonly (number | string | bigint)[] | string | null;

@@ -166,9 +166,14 @@ async function run(state: State, command: Command): Promise<void> {
         );
       if (!attempt) return;
       const event = KEYS[command.event] ?? { event: command.event };
-      const { instruction } = (
-        await ok('post', `call_sessions/${call.id}/events`, { ...event, attempt: attempt.uuid })
-      ).call_session;
+      const body = { ...event, attempt: attempt.uuid };
+      const path = `call_sessions/${call.id}/events`;
+      const res = await world.company.api('post', path, { body });
+      // A key that is not awaited from the buyer is refused.
+      const is_awaited = !('key' in body) || attempt.status === 'answered';
+      expect([event, res.status]).toEqual([event, is_awaited ? 200 : 409]);
+      if (!is_awaited) return;
+      const { instruction } = res.body.call_session;
       if (applyEvent(call, attempt, command.event, now) === 'again')
         await checkDialed(state, call, instruction);
       return;

@@ -44,11 +44,26 @@ function pay(raced: RacedCall, attempt: ModelAttempt): void {
   raced.paid++;
 }
 
+const isConnected = ({ connected_at }: ModelAttempt): boolean => connected_at !== undefined;
+
 /** The end of a lost call says which buyer had it, unless that one had to press 1. */
-function takeLate(raced: RacedCall, { event, place }: RacedEvent): ModelAttempt | undefined {
-  const named = raced.call.attempts[place]!;
-  const is_taken = event === 'completed' && raced.is_lost && raced.cut_off.includes(place);
-  if (!is_taken || named.buyer.press_one) return undefined;
+const isTaken = (raced: RacedCall, { event, place, seconds }: RacedEvent): boolean =>
+  event === 'completed' &&
+  raced.is_lost &&
+  seconds > 0 &&
+  raced.cut_off.includes(place) &&
+  !raced.call.attempts[place]!.buyer.press_one;
+
+/** An end is refused that tells seconds of talk of a call that no buyer has taken. */
+const isRefused = (raced: RacedCall, raced_event: RacedEvent): boolean =>
+  raced_event.event === 'completed' &&
+  raced_event.seconds > 0 &&
+  !raced.call.attempts.some(isConnected) &&
+  !isTaken(raced, raced_event);
+
+function takeLate(raced: RacedCall, raced_event: RacedEvent): ModelAttempt | undefined {
+  if (!isTaken(raced, raced_event)) return undefined;
+  const named = raced.call.attempts[raced_event.place]!;
   named.connected_at = after(0);
   use(named, { connection: 1 }, START);
   return named;
@@ -61,8 +76,7 @@ function talk(raced: RacedCall, { event, place, seconds }: RacedEvent): void {
   if (event !== 'duration' && event !== 'completed') return;
   if (event === 'duration' && raced.call.attempts[place]!.status === 'over') return;
   const connected =
-    raced.call.attempts.find(({ connected_at }) => connected_at !== undefined) ??
-    takeLate(raced, { event, place, seconds });
+    raced.call.attempts.find(isConnected) ?? takeLate(raced, { event, place, seconds });
   if (!connected || seconds < PAID_AFTER) return;
   if (connected.status === 'connected') pay(raced, connected);
   else if (event === 'completed' && raced.is_lost) pay(raced, connected);
@@ -81,6 +95,7 @@ export function applyRaced(raced: RacedCall, raced_event: RacedEvent): void {
     raced.is_lost = true;
     return;
   }
+  if (isRefused(raced, raced_event)) return;
   talk(raced, raced_event);
   if (event === 'completed' && call.ended) raced.is_lost = false;
   if (event === 'duration' || event === 'ringing' || call.ended) return;

@@ -11,7 +11,15 @@ export interface AttemptState {
 }
 
 export type EventKind =
-  'ringing' | 'answered' | 'key_press' | 'no_answer' | 'busy' | 'failed' | 'duration' | 'completed';
+  | 'ringing'
+  | 'answered'
+  | 'key_press'
+  | 'no_answer'
+  | 'busy'
+  | 'failed'
+  | 'duration'
+  | 'completed'
+  | 'recording';
 
 export interface CallEvent {
   event: EventKind;
@@ -64,6 +72,7 @@ export function react(attempts: readonly AttemptState[], event: CallEvent): Reac
     case 'ringing':
       return attempt.status === 'ringing' ? { ...NOTHING, news: true } : NOTHING;
     case 'duration':
+    case 'recording':
       return { ...NOTHING, news: true };
     case 'answered':
       if (attempt.status !== 'ringing') return NOTHING;

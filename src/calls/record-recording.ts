@@ -1,0 +1,38 @@
+import { HttpProblem } from '../errors';
+import { isOpen } from '../routing/engine/progress';
+import type { CallState } from './call-state';
+import type { EventChange, ReportedEvent } from './event-change';
+import { leaseOf } from './session';
+
+/** Throws 422 where an event that tells where the recording is does not say it. */
+export function requireRecording({ recording_url }: ReportedEvent): void {
+  if (!recording_url)
+    throw HttpProblem.field(
+      'recording_url',
+      'missing_field',
+      'must be given with recording: where the recording can be fetched',
+    );
+}
+
+/** What it changes about a call, at any time: of one that has ended nothing else. */
+export function changeByRecording(
+  { call, version, attempts }: CallState,
+  { attempt, recording_url }: ReportedEvent,
+  now: Date,
+): EventChange {
+  const named = attempts.find(({ uuid }) => uuid === attempt?.toLowerCase());
+  const event = {
+    event: 'recording',
+    message: 'reported where the recording is',
+    buyer_id: named?.buyer_id ?? null,
+    details: { recording_url, ...(named && { attempt: named.uuid }) },
+  };
+  const progress = {
+    ...{ attempts: new Map(), open: attempts.filter(isOpen), events: [event] },
+    ...{ status: call.status, ended_at: null, hangup_cause: null },
+    ...{ connected: undefined, answered_duration: null },
+    recording_url: recording_url ?? null,
+    lease_until: new Date(now.getTime() + leaseOf(call, attempts) * 1000),
+  };
+  return { decide: () => ({ call_id: call.id, version, now, progress }) };
+}

@@ -1,0 +1,113 @@
+import type { Statements } from '../db/tenant';
+import { fault, HttpProblem, type FieldFaults } from '../errors';
+import type { Reaction } from '../routing/engine/progress';
+import type { CallState } from './call-state';
+import { findTaker, type ReportedEvent } from './event-change';
+import { READ_REPORTED } from './queries/reported-fields';
+
+// An event of a softswitch that carries something which would be used nowhere is refused, so that
+// whoever reports it learns that: nothing that was accepted is dropped.
+
+/** The fields that carry something; `attempt` only says which buyer is meant. */
+type Field = 'key' | 'duration' | 'recording_url' | 'hangup_cause' | 'agent_id';
+/** By field, why it is not used; without those that are. */
+type Reasons = Partial<Record<Field, string>>;
+
+const NO_TALK = 'no buyer has taken the call: report `answered` first';
+const ENDED = 'the call has ended';
+
+/** Why fields are not used once the call has ended, and the event does not tell its actual end. */
+export const AFTER_END: Reasons = {
+  ...{ key: ENDED, duration: ENDED, hangup_cause: ENDED, agent_id: ENDED },
+  recording_url: `${ENDED}: report it by the event \`recording\``,
+};
+
+const LATE = 'the step that this event reports is over';
+
+/** Why fields are not used by an event that comes late. */
+export const TOO_LATE: Reasons = {
+  ...{ duration: LATE, hangup_cause: LATE, agent_id: LATE, recording_url: LATE },
+  key: 'no key is awaited from that buyer',
+};
+
+/** Why fields are not used by the actual end of a call that was considered over. */
+export function explainLateEnd(state: CallState, reported: ReportedEvent): Reasons {
+  const had_buyer =
+    findTaker(state, reported) ?? state.attempts.find(({ connected_at }) => connected_at !== null);
+  const reason = 'no buyer of this call is known to have taken it';
+  const no_key = { key: nameEvent(reported) };
+  return had_buyer ? no_key : { ...no_key, duration: reason, agent_id: reason };
+}
+
+const nameEvent = ({ event }: ReportedEvent): string => `it has no meaning with \`${event}\``;
+
+/** The events that tell how the ringing of a buyer has ended. */
+const ENDS_OF_RINGING: readonly string[] = ['no_answer', 'busy', 'failed'];
+
+/** Why fields are not used by an event that changes the call. */
+export function explainEvent(
+  { attempts }: CallState,
+  reported: ReportedEvent,
+  { connected, over }: Reaction,
+): Reasons {
+  const { event } = reported;
+  const is_talk = connected ?? attempts.find(({ status }) => status === 'connected');
+  const tells_talk = over || event === 'duration';
+  const has_cause = over || ENDS_OF_RINGING.includes(event);
+  return {
+    ...(event !== 'key_press' && { key: nameEvent(reported) }),
+    ...(!has_cause && { hangup_cause: nameEvent(reported) }),
+    ...(!is_talk && { agent_id: NO_TALK }),
+    ...(!tells_talk && { duration: nameEvent(reported) }),
+    ...(tells_talk && !is_talk && { duration: NO_TALK }),
+  };
+}
+
+/** Why fields are not used by an event that tells where the recording is. */
+export const explainRecording = (reported: ReportedEvent): Reasons => {
+  const reason = nameEvent(reported);
+  return { key: reason, duration: reason, hangup_cause: reason, agent_id: reason };
+};
+
+/** Blank fields, and no seconds, carry nothing. */
+const hasContent = (value: unknown): boolean =>
+  value !== undefined && value !== null && value !== '' && value !== 0;
+
+/**
+ * Throws 409 with each field of an event that would not be used, and why. What the call says
+ * already, or was reported before by an event of this kind, is a repetition, and accepted.
+ */
+export async function refuseUnused(
+  db: Pick<Statements, 'sql'>,
+  { call }: CallState,
+  reported: ReportedEvent,
+  reasons: Reasons,
+): Promise<void> {
+  const unused = Object.entries(reasons).filter(([field]) => hasContent(reported[field as Field]));
+  if (unused.length === 0) return;
+  const isRepeated = await readReported(db, call.id, reported);
+  const faults: FieldFaults = {};
+  for (const [field, reason] of unused)
+    if (!isRepeated(field as Field)) faults[field] = [fault('not_used', `is not used: ${reason}`)];
+  const problem = HttpProblem.fields(faults);
+  if (problem) throw problem;
+}
+
+/** Returns whether the call, or an earlier event of this kind, has the same value of a field. */
+export async function readReported(
+  db: Pick<Statements, 'sql'>,
+  call_id: number,
+  reported: ReportedEvent,
+): Promise<(field: Field) => boolean> {
+  const [stored] = await db.sql(READ_REPORTED, { call_id, event: reported.event });
+  const { details, ...call } = stored!;
+  const attempt = reported.attempt?.toLowerCase();
+  const reports = (details as Record<string, unknown>[]).filter(
+    (each) => !attempt || String(each.attempt).toLowerCase() === attempt,
+  );
+  return (field) => {
+    const value = String(reported[field]);
+    const is_stored = field !== 'key' && String(call[field]) === value;
+    return is_stored || reports.some((each) => String(each[field]) === value);
+  };
+}
