@@ -46,15 +46,21 @@ export interface ChangesSql {
   from: string;
 }
 
+/** SQLSTATE of refuse_unchanged(). */
+export const UNCHANGED = 'UN001';
+
 /**
  * SQL that writes the entry of the record in the CTE `written`. The parameter `entry_requested` has
- * changes that no column shows, as the inside of a JSON object, or is null.
+ * changes that no column shows, as the inside of a JSON object, or is null. An update without any
+ * change fails with UNCHANGED.
  */
-export function insertEntry({ changes, from }: ChangesSql): string {
+export function insertEntry({ changes, from }: ChangesSql, is_new: boolean): string {
+  const all = `concat_ws(',', ${changes}, {entry_requested}::text)`;
+  const made = is_new ? all : `coalesce(nullif(${all}, ''), refuse_unchanged())`;
   const values = Object.entries(PARAMETERS).map(([name, type]) => `{entry_${name}}::${type}`);
   return `INSERT INTO change_logs
   (company_id, record_id, changes, ${Object.keys(PARAMETERS).join(', ')})
-SELECT w.company_id, w.id, ('{' || concat_ws(',', ${changes}, {entry_requested}::text) || '}')::json,
+SELECT w.company_id, w.id, ('{' || ${made} || '}')::json,
   ${values.join(', ')}
 FROM written w${from}`;
 }

@@ -14,7 +14,8 @@ import { changedSql, insertEntry, newSql, touchedFields } from './write-log';
 // A statement sees the database as it was at its beginning, and would see an outdated state after
 // it had waited for a row. So it takes the row only if that is free and still as it was at the
 // beginning; otherwise it changes nothing and returns no row. Then, and whenever there is something
-// to refuse, the caller does the same work in a transaction, which waits and says what is wrong.
+// to refuse, the caller does the same work in a transaction, which waits and says what is wrong. An
+// update that would change nothing fails (write-log.ts).
 
 /** A row of another table that is written together with the record. */
 export interface Part {
@@ -167,7 +168,7 @@ function endOf(projection: Projection, shape: WriteShape): Cte[] {
           after: { projection: after, rows: 'written' },
         })
       : newSql(compared!);
-  const logged: Cte[] = compared ? [['logged AS', insertEntry(changes())]] : [];
+  const logged: Cte[] = compared ? [['logged AS', insertEntry(changes(), !key)]] : [];
   // In the order in which the counts are moved where this takes several statements.
   const counted = [...(key ? [] : [projection.plural]), ...(compared ? ['change_logs'] : [])];
   return [

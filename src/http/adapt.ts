@@ -8,7 +8,7 @@ import { takeField } from './auth/fields';
 import type { Authenticated } from './auth/scheme';
 import { keptBy } from './kept-identity';
 import type { BodyTimeouts } from './body-timeout';
-import { isLogged, type ChangeLog, type DirectEntry } from './change-log';
+import { isLogged, UNCHANGED, type ChangeLog, type DirectEntry } from './change-log';
 import type { Call } from './handlers';
 import type { Idempotency } from './idempotency';
 import { identifyKeyOwner } from './key-owner';
@@ -80,7 +80,7 @@ export function adapt(
       if (unchanged && show)
         return await sendReply(req, res, operation.status, await showUnchanged(show, call));
       if (upload && handler.keeps_upload) await storeUpload(pipeline.storage, upload);
-      await runAndReply({ operation, handler, req, res, call }, pipeline);
+      await runAndReply({ operation, handler, show, req, res, call }, pipeline);
     } catch (error) {
       throw await errorUnlessRemoved(
         error,
@@ -174,6 +174,7 @@ interface Serialized {
 interface Run {
   operation: Operation;
   handler: AnyHandler;
+  show: AnyHandler | undefined;
   req: Request;
   res: Response;
   call: Call<OperationId>;
@@ -181,7 +182,7 @@ interface Run {
 
 /** Runs the handler with its entry in the change log, and replies. */
 async function runAndReply(request: Run, pipeline: Pipeline): Promise<void> {
-  const { operation, handler, req, res, call } = request;
+  const { operation, handler, show, req, res, call } = request;
   if (isPlainRead(operation)) {
     const reply = await handler(call);
     if (call.db.stale) res.set(DATA_AGE, String(call.db.stale.age_seconds()));
@@ -202,7 +203,13 @@ async function runAndReply(request: Run, pipeline: Pipeline): Promise<void> {
   const key = operation.method === 'post' ? req.get('Idempotency-Key') : undefined;
   // What a limited caller may write and see afterwards is checked in a transaction.
   const direct = call.caller.teams || kept ? undefined : handler.direct;
-  if (key === undefined) return sendReply(req, res, operation.status, await run(own_db, direct));
+  if (key === undefined) {
+    const reply = await run(own_db, direct);
+    if (reply !== UNCHANGED) return sendReply(req, res, operation.status, reply);
+    // Its checksum was compared already; the record may have changed since.
+    const shown = await showUnchanged(show!, { ...call, if_match: undefined });
+    return sendReply(req, res, operation.status, shown);
+  }
   // The answer is stored with the write: in a transaction.
   const work = (db: Call<OperationId>['db']) => run(db);
   const answer = await pipeline.idempotency.once(own_db, await keyed(request, key), work);

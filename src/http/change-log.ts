@@ -3,9 +3,16 @@ import { withContext, type Db, type LoggedRecord } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import type { Caller } from './auth/caller';
 import type { LeadOwner } from './auth/lead-tokens';
-import { changedColumns, requestedChanges, type Fields, type Versions } from './changed-columns';
+import {
+  changedColumns,
+  isSame,
+  requestedChanges,
+  type Fields,
+  type Versions,
+} from './changed-columns';
 import { recordChange, type Change } from './record-change';
 import { Json } from './reply';
+import { storedRecordOf } from './stored-fields';
 
 // Every write with credentials of the company, or by a lead token, passes through here: the record
 // before it is compared with the record in the reply, both as the contract shows them, and the
@@ -40,7 +47,10 @@ export interface DirectEntry {
 
 /** Logs what requests change. */
 export interface ChangeLog {
-  /** Runs a request; a write in one transaction, or one statement, with its entry in the log. */
+  /**
+   * Runs a request; a write in one transaction, or one statement, with its entry in the log.
+   * Returns UNCHANGED for a PUT that changes nothing: then nothing was written.
+   */
   logging(db: Db, write: Write, handle: Handle, direct?: HandleDirectly): Promise<unknown>;
 }
 
@@ -89,16 +99,39 @@ export function changeLog(clock: () => Date): ChangeLog {
         await logged.transaction((tx) => record(tx, reply));
         return reply;
       }
-      return logged.transaction(async (tx) => {
+      const transaction = logged.transaction(async (tx) => {
         // After a deadlock the transaction runs a second time.
         before.length = after.length = 0;
         const reply = await handle(tx);
+        if (changesNothing(write, { before, after })) throw new NothingChanged();
         await record(tx, reply);
         return reply;
+      });
+      return transaction.catch((error: unknown) => {
+        if (error instanceof NothingChanged) return UNCHANGED;
+        throw error;
       });
     },
   };
 }
+
+/** What a PUT is answered with that changes nothing, and is rolled back: the record is shown. */
+export const UNCHANGED = Symbol('unchanged');
+class NothingChanged extends Error {}
+
+/** Whether a PUT has the values that the record has already. */
+function changesNothing(
+  { operation, body }: Write,
+  { before, after }: Pick<Written, 'before' | 'after'>,
+): boolean {
+  const written = after.at(-1);
+  const earlier = written && versionBefore(written, before);
+  if (!earlier || !operation.body || !storedRecordOf(operation)) return false;
+  return isSame(body, earlier.whole, written.whole, operation.body);
+}
+
+const versionBefore = ({ whole }: Versions, before: readonly Versions[]): Versions | undefined =>
+  before.findLast((other) => other.whole.uuid === whole.uuid && other.whole.type === whole.type);
 
 const directEntry = (write: Write, now: Date): DirectEntry => ({
   valuesFor: (type, columns) => {
@@ -146,8 +179,7 @@ function entryOf(write: Write, { before, after: all, reply, now }: Written): Cha
   const { operation, caller } = write;
   const written = all.at(-1) ?? shownIn(reply);
   const after = written?.whole;
-  const earlier =
-    after && before.findLast(({ whole }) => whole.uuid === after.uuid && whole.type === after.type);
+  const earlier = written && versionBefore(written, before);
   const status = reply instanceof Json ? (reply.status ?? operation.status) : operation.status;
   const is_new = earlier === undefined && status === 201;
   const changesAs = (as: keyof Versions) =>

@@ -1,4 +1,5 @@
-import { contract, facets } from '../contract';
+import { isDeepStrictEqual } from 'node:util';
+import { contract, facets, type Schema } from '../contract';
 import { stillColumns, type Projection } from '../db/projection';
 import type { Write } from './change-log';
 import type { ChangedColumns } from './record-change';
@@ -116,6 +117,27 @@ export function changedColumns(
         to: shown(name, written[as][name] ?? null),
       },
     ]),
+  );
+}
+
+/** Columns that every update writes. */
+const TIMES = new Set(['updated_at', 'user_updated_at']);
+
+/**
+ * Whether an update has left a record as it was, and asked for nothing else: each of its fields is
+ * a column of the record.
+ */
+export function isSame(body: unknown, earlier: Fields, written: Fields, schema: Schema): boolean {
+  const { properties } = facets(schema);
+  const isShown = ([name, value]: [string, unknown]) =>
+    name === 'serializer' ||
+    value === false ||
+    [name, ...(properties[name]?.['x-other-names'] ?? [])].some((column) => column in earlier);
+  return (
+    Object.entries((body ?? {}) as Fields).every(isShown) &&
+    Object.entries(earlier).every(
+      ([name, value]) => TIMES.has(name) || isDeepStrictEqual(value, written[name]),
+    )
   );
 }
 

@@ -5,6 +5,7 @@ import { notVisible } from '../db/access-scope';
 import { withContext, type Db, type LoggedRecord } from '../db/tenant';
 import { notFound, HttpProblem, staleChecksum } from '../errors';
 import { Json, NotModified } from './reply';
+import { writtenMovingColumns } from './stored-fields';
 import { suggestionFor } from './suggestion';
 import { recordTemplate } from '../db/record-statements';
 
@@ -232,7 +233,8 @@ export async function requireUnchanged<P extends Projection>(
 ): Promise<void> {
   const { if_match, db } = options;
   if (db.log) {
-    const columns = stillColumns(options.projection);
+    const { projection } = options;
+    const columns = [...stillColumns(projection), ...writtenMovingColumns(projection.singular)];
     const readAs = (wanted: RecordOptions<P>) => readRecord({ ...wanted, columns }, reference);
     db.log.before(await logged(options, readAs));
   }

@@ -52,6 +52,24 @@ function describe({ method, path, body }: Operation): StoredRecord | undefined {
   };
 }
 
+let moving_by_root: Map<string, string[]> | undefined;
+
+/** Columns of a record, by its name in replies, that a PUT writes though they change by themselves. */
+export function writtenMovingColumns(root: string): string[] {
+  moving_by_root ??= new Map(
+    contract.operations.flatMap((operation) => {
+      const record = storedRecordOf(operation);
+      return record ? [[record.root, movingIn(record)] as const] : [];
+    }),
+  );
+  return moving_by_root.get(root) ?? [];
+}
+
+const movingIn = ({ columns, writable }: StoredRecord): string[] =>
+  Object.entries(columns).flatMap(([name, column]) =>
+    column['x-moving'] && writable.has(name) ? name : [],
+  );
+
 function widest({ parameters }: Operation): string | undefined {
   const serializer = parameters.find(({ name }) => name === 'serializer');
   const values = serializer ? (contract.resolve(serializer.schema).enum ?? []) : [];

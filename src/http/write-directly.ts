@@ -4,7 +4,7 @@ import { selectedFields, selectionKey } from '../db/projection-sql';
 import { identify, type Reference } from '../db/references';
 import { uuidv7 } from '../db/uuid';
 import { writeTemplate, type RecordWrite, type WriteShape } from '../db/write';
-import { touchedFields } from '../db/write-log';
+import { touchedFields, UNCHANGED } from '../db/write-log';
 import { comparedColumns } from './changed-columns';
 import type { DirectEntry } from './change-log';
 import { sqlStateOf } from './database-errors';
@@ -152,16 +152,16 @@ function logOf(
   return log;
 }
 
-/** Of a unique and of a foreign key. */
-const VIOLATED = new Set(['23505', '23503']);
+/** Of a unique and of a foreign key, and of an update that changes nothing. */
+const REFUSED = new Set(['23505', '23503', UNCHANGED]);
 
-/** Runs the statement, and leaves what a key refuses to the transaction, which says which field. */
+/** Runs the statement, and leaves what it refuses to the transaction, which says what that is. */
 async function run(query: () => Promise<{ record: string }[]>): Promise<string | undefined> {
   try {
     const [written] = await query();
     return written?.record;
   } catch (error) {
-    if (VIOLATED.has(sqlStateOf(error) ?? '')) return undefined;
+    if (REFUSED.has(sqlStateOf(error) ?? '')) return undefined;
     throw error;
   }
 }

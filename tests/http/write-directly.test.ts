@@ -50,7 +50,6 @@ const RESOURCES = {
       { paused: false, timeout_seconds: 45 },
       { record_token_additional_list: 'a:1,b:2', epc_assumed_amount: 1.5 },
       { record_token_additional_list: null, user_buyer_id: 'own' },
-      { name: 'Änn "quoted" \\ \n' },
       {},
     ],
   },
