@@ -2739,7 +2739,7 @@ export interface paths {
         put?: never;
         /**
          * Create an alert rule
-         * @description Mails go to `emails`, and webhooks of type `alert_started` and `alert_ended` are sent: once when what the rule says begins to hold, and once when it no longer does.
+         * @description Mails go to `emails`, and webhooks of type `alert_started` and `alert_ended` are sent: once when what the rule says begins to hold, and once when it no longer does. A company has at most 100 rules.
          */
         post: operations["createAlertRule"];
         delete?: never;
@@ -3197,7 +3197,7 @@ export interface paths {
         put?: never;
         /**
          * Receive a text message from the carrier
-         * @description The URL for incoming messages of your numbers. A message that starts with STOP, STOPALL, UNSUBSCRIBE, CANCEL, END, QUIT, REVOKE, OPTOUT, OPT OUT, ARRET or PARAR opts the sender out, also without a lead; START, UNSTOP and YES opt the sender in again. These and HELP are answered once, with the texts of `PUT /company`. Requests must be signed by the carrier.
+         * @description The URL for incoming messages of your numbers. A message that starts with STOP, STOPALL, UNSUBSCRIBE, CANCEL, END, QUIT, REVOKE, OPTOUT, OPT OUT, ARRET or PARAR opts the sender out, also without a lead; START, UNSTOP and YES opt the sender in again. These and HELP are answered once, with the texts of `PUT /company`. Characters that cannot be stored (U+0000) are replaced by U+FFFD. Requests must be signed by the carrier.
          */
         post: operations["receiveSms"];
         delete?: never;
@@ -4200,6 +4200,32 @@ export interface components {
          *       "error_codes": {},
          *       "request_id": "019a9e6c-3f0e-7c52-9a51-5f2b60a3c001"
          *     }
+         * @example {
+         *       "type": "/api/docs/errors#request_timeout",
+         *       "title": "Request Timeout",
+         *       "status": 408,
+         *       "code": "request_timeout",
+         *       "detail": "The request took too long to arrive.",
+         *       "instance": "",
+         *       "success": false,
+         *       "message": "The request took too long to arrive.",
+         *       "errors": {},
+         *       "error_codes": {},
+         *       "request_id": "019a9e6c-3f0e-7c52-9a51-5f2b60a3c001"
+         *     }
+         * @example {
+         *       "type": "/api/docs/errors#headers_too_large",
+         *       "title": "Request Header Fields Too Large",
+         *       "status": 431,
+         *       "code": "headers_too_large",
+         *       "detail": "The URL and the headers have more than 16384 bytes.",
+         *       "instance": "",
+         *       "success": false,
+         *       "message": "The URL and the headers have more than 16384 bytes.",
+         *       "errors": {},
+         *       "error_codes": {},
+         *       "request_id": "019a9e6c-3f0e-7c52-9a51-5f2b60a3c001"
+         *     }
          */
         Problem: {
             /**
@@ -4214,7 +4240,7 @@ export interface components {
             code: components["schemas"]["ErrorCode"];
             /** @description What is wrong. Where there are several faults, the first. */
             detail: string;
-            /** @description Path of the request. */
+            /** @description Path of the request; empty where it could not be read. */
             instance: string;
             /** @description False. */
             success: boolean;
@@ -4237,7 +4263,7 @@ export interface components {
          * @description What kind of error it is: a stable word. `x-codes` has for each its status, its cause and its cure; `/api/docs/errors` shows them with examples.
          * @enum {string}
          */
-        ErrorCode: "malformed_body" | "malformed_request" | "missing_credentials" | "wrong_credentials" | "invitation_used" | "not_permitted" | "access_limited" | "not_found" | "unknown_path" | "method_not_allowed" | "request_in_progress" | "stale_checksum" | "body_too_large" | "file_too_large" | "unsupported_media_type" | "invalid_value" | "missing_field" | "unknown_parameter" | "unknown_field" | "unknown_column" | "unknown_reference" | "invalid_cursor" | "taken" | "in_use" | "conflicting_fields" | "not_applicable" | "wrong_state" | "limit_exceeded" | "beyond_your_rights" | "contact_refused" | "no_buyer" | "number_unavailable" | "carrier_refused" | "not_used" | "invalid_file" | "idempotency_conflict" | "rate_limited" | "too_many_attempts" | "too_many_at_once" | "internal_error" | "unavailable" | "search_too_slow" | "contended" | "carrier_unavailable" | "insufficient_storage" | "storage_unavailable" | "disk_full";
+        ErrorCode: "malformed_body" | "malformed_request" | "missing_credentials" | "wrong_credentials" | "invitation_used" | "not_permitted" | "access_limited" | "not_found" | "unknown_path" | "method_not_allowed" | "request_timeout" | "request_in_progress" | "stale_checksum" | "body_too_large" | "file_too_large" | "unsupported_media_type" | "headers_too_large" | "invalid_value" | "missing_field" | "unknown_parameter" | "unknown_field" | "unknown_column" | "unknown_reference" | "invalid_cursor" | "taken" | "in_use" | "conflicting_fields" | "not_applicable" | "wrong_state" | "limit_exceeded" | "beyond_your_rights" | "contact_refused" | "no_buyer" | "number_unavailable" | "carrier_refused" | "not_used" | "invalid_file" | "idempotency_conflict" | "rate_limited" | "too_many_attempts" | "too_many_at_once" | "internal_error" | "unavailable" | "search_too_slow" | "contended" | "carrier_unavailable" | "insufficient_storage" | "storage_unavailable" | "disk_full";
         /** @description Which page of the list this is, and where the next one begins. */
         PageMetadata: {
             /** @description Key of the array of records in this response. */
@@ -5844,7 +5870,7 @@ export interface components {
              * @enum {string}
              */
             payout_type: "fixed" | "percentage";
-            /** @description Dollars, or percent. */
+            /** @description Dollars, or percent, in steps of 0.01. */
             amount: number;
             /**
              * @description A call that the buyer pays for, or a call that has lasted `duration` seconds. By default `buyer_conversion`.
@@ -5862,7 +5888,7 @@ export interface components {
              * @enum {string}
              */
             payout_type: "fixed" | "percentage";
-            /** @description Dollars, or percent. */
+            /** @description Dollars, or percent, in steps of 0.01. */
             amount: number;
             /**
              * @description A call that the buyer pays for, or a call that has lasted `duration` seconds. By default `buyer_conversion`.
@@ -8929,6 +8955,10 @@ export interface components {
              * @description How many of its alerts have not ended.
              */
             open_alerts_count?: number;
+            /** @description Why the rule could not be looked at when it last was; null once it can. It is tried again at each look. */
+            last_error?: string | null;
+            /** @description When it last could not be looked at; null once it can. */
+            last_error_at?: components["schemas"]["Timestamp"];
         };
         AlertRuleReply: {
             /** @description HTTP status of the response. */
@@ -11451,15 +11481,19 @@ export interface components {
         CountryCode: string;
         /** @description The first digits of telephone numbers, country code first, without `+`. */
         NumberPrefix: string;
+        /** @description A name such as sip.example.com, `*.example.com` for all names below one, or a public IPv4 address. */
+        SipHost: string;
         CompanyUpdate: {
             /** @description Name of the company. */
             name?: string;
             /** @description Telephone numbers without a country code are read as numbers of this country. */
             country?: components["schemas"]["CountryCode"];
-            /** @description The countries whose numbers may be called and texted. Null: the company's own alone. Numbers at premium rates are refused in every country. */
+            /** @description The countries whose numbers may be called and texted. Null: the company's own alone. The same holds for numbers that bidders, or users who are limited to records of teams, send calls to. Numbers at premium or shared-cost rates are refused in every country. */
             contact_countries?: components["schemas"]["CountryCode"][] | null;
             /** @description Numbers that begin with one of these may be called and texted too, wherever they are and whatever they cost: 1900, 979 or 882 open premium rates and satellites. */
             contact_prefixes?: components["schemas"]["NumberPrefix"][];
+            /** @description The hosts of SIP addresses to which bidders, by their answers, and users who are limited to records of teams may send calls. Bidders may name the host of the buyer's own `number` too. Local names and private addresses are refused. */
+            sip_hosts?: components["schemas"]["SipHost"][];
             /** @description What lead tokens may do without credentials of the company. Null: everything that there is. */
             lead_token_powers?: components["schemas"]["LeadTokenPower"][] | null;
             /** @description Dollars that the service costs for each begun minute of a call, rounded to four decimals; shown as `service_cost` of calls that end from now on. */
@@ -11494,10 +11528,12 @@ export interface components {
             name?: string;
             /** @description Telephone numbers without a country code are read as numbers of this country. */
             country?: string;
-            /** @description The countries whose numbers may be called and texted. Null: the company's own alone. Numbers at premium rates are refused in every country. */
+            /** @description The countries whose numbers may be called and texted. Null: the company's own alone. The same holds for numbers that bidders, or users who are limited to records of teams, send calls to. Numbers at premium or shared-cost rates are refused in every country. */
             contact_countries?: string[] | null;
             /** @description Numbers that begin with one of these may be called and texted too, wherever they are and whatever they cost. */
             contact_prefixes?: string[];
+            /** @description The hosts of SIP addresses to which bidders, by their answers, and users who are limited to records of teams may send calls. */
+            sip_hosts?: string[];
             /** @description What lead tokens may do without credentials of the company. Null: everything that there is. */
             lead_token_powers?: components["schemas"]["LeadTokenPower"][] | null;
             /** @description Dollars that the service costs for each begun minute of a call; see `service_cost` of calls. */
@@ -11741,7 +11777,7 @@ export interface components {
         IfMatch: string;
         /** @description Checksum of the record as you know it. The response is 304 while the record is unchanged. */
         IfNoneMatch: string;
-        /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+        /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
         IdempotencyKey: string;
         /** @description Only these records, by id or uuid. Those that do not exist are left out; 422 if none does. */
         Ids: components["schemas"]["RecordId"][];
@@ -12227,7 +12263,7 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -12518,7 +12554,7 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerGroupSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -12770,7 +12806,7 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerFleetSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -13022,7 +13058,7 @@ export interface operations {
                 serializer?: components["parameters"]["ValueListSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -13218,7 +13254,7 @@ export interface operations {
                 serializer?: components["parameters"]["ValueListSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -13267,7 +13303,7 @@ export interface operations {
                 serializer?: components["parameters"]["ValueListSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -13420,7 +13456,7 @@ export interface operations {
                 serializer?: components["parameters"]["ValueListSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -13616,7 +13652,7 @@ export interface operations {
                 serializer?: components["parameters"]["ValueListSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -13665,7 +13701,7 @@ export interface operations {
                 serializer?: components["parameters"]["ValueListSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -13815,7 +13851,7 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSuppressionSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -14010,7 +14046,7 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSuppressionSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -14055,7 +14091,7 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSuppressionSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -14205,7 +14241,7 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -14371,7 +14407,7 @@ export interface operations {
                 serializer?: components["parameters"]["BuyerSuppressionFileSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -14541,7 +14577,7 @@ export interface operations {
                 serializer?: components["parameters"]["OfferSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -14791,7 +14827,7 @@ export interface operations {
                 serializer?: components["parameters"]["TrafficSourceSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -15097,7 +15133,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -15297,7 +15333,7 @@ export interface operations {
                 serializer?: components["parameters"]["NumberSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -15594,7 +15630,7 @@ export interface operations {
                 serializer?: components["parameters"]["ScheduleSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -15846,7 +15882,7 @@ export interface operations {
                 serializer?: components["parameters"]["ScheduleActionSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -16096,7 +16132,7 @@ export interface operations {
                 serializer?: components["parameters"]["CallCenterSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -16346,7 +16382,7 @@ export interface operations {
                 serializer?: components["parameters"]["AgentStatusSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -16604,7 +16640,7 @@ export interface operations {
                 serializer?: components["parameters"]["AgentSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -16982,7 +17018,7 @@ export interface operations {
                 serializer?: components["parameters"]["AgentMessageSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -17272,7 +17308,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -17309,7 +17345,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -17450,7 +17486,7 @@ export interface operations {
                 serializer?: components["parameters"]["TextMessageSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -17761,7 +17797,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -17839,7 +17875,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -18507,7 +18543,7 @@ export interface operations {
                 serializer?: components["parameters"]["DispositionSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -18758,7 +18794,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -18893,7 +18929,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -19010,7 +19046,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -19086,7 +19122,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -19323,7 +19359,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -19361,7 +19397,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -19505,7 +19541,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -19587,7 +19623,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -19784,7 +19820,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -20056,7 +20092,7 @@ export interface operations {
                 serializer?: components["parameters"]["OutgoingWebhookSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -20250,7 +20286,7 @@ export interface operations {
                 serializer?: components["parameters"]["OutgoingWebhookSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Checksum of the record as you know it. The response is 412 when the record has changed since. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -20393,7 +20429,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -20481,7 +20517,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -20652,7 +20688,7 @@ export interface operations {
                 serializer?: components["parameters"]["InboundWebhookSerializer"];
             };
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -20885,7 +20921,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -20969,7 +21005,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -21051,7 +21087,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -21541,7 +21577,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -21721,7 +21757,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -21756,7 +21792,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -21847,7 +21883,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -22152,7 +22188,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. All of this holds among requests of the same credentials: a key pair, the tokens of a user that have the same permissions, or the token of a traffic source or an inbound webhook. With nothing but a lead token, or an inbound webhook that needs no token, a key belongs to the address of its sender too. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
