@@ -80,16 +80,22 @@ interface KeyId {
 }
 
 /** Credentials and addresses are stored by their digest. */
-function identifyKey({ company_id }: Db, { key, owner }: Request): KeyId {
+export function identifyKey(
+  { company_id }: Pick<Db, 'company_id'>,
+  { key, owner }: Pick<Request, 'key' | 'owner'>,
+): KeyId {
   const { kind, credentials, address } = owner;
   const named = JSON.stringify([credentials, address]);
   const digest = createHash('sha256').update(named).digest('hex');
   return { company_id, credential: `${kind}/${digest}`, key };
 }
 
+export const nameLock = ({ company_id, credential, key }: KeyId): string =>
+  `${company_id}/${credential}/${key}`;
+
 /** Until the transaction ends. Fails at once rather than wait for a request that is running. */
-async function lockKey(db: Db, { company_id, credential, key }: KeyId): Promise<void> {
-  const [lock] = await db.sql(LOCK_KEY, { key: `${company_id}/${credential}/${key}` });
+async function lockKey(db: Db, id: KeyId): Promise<void> {
+  const [lock] = await db.sql(LOCK_KEY, { key: nameLock(id) });
   if (lock?.free) return;
   throw new HttpProblem(
     'request_in_progress',

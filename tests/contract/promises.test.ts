@@ -1,6 +1,8 @@
 import { contract, takesNothingElse, type Operation } from '../../src/contract';
 import { createDeps } from '../../src/deps';
 import pino from 'pino';
+import { identifyKey, nameLock } from '../../src/http/idempotency';
+import type { KeyOwner } from '../../src/http/key-owner';
 import { createFixture, type Fixture } from '../support/example';
 import {
   appOf,
@@ -121,12 +123,20 @@ describe('every operation', () => {
   const repeatable = promising('409').filter(([, { parameters }]) =>
     parameters.some(({ name }) => name === 'Idempotency-Key'),
   );
+  /** Whose the key of its request is. */
+  const ownerOf = ({ credentials }: Operation): KeyOwner => {
+    if (credentials === 'webhook_token')
+      return { kind: 'webhook', credentials: `${fixture.ids.inbound_webhooks}/` };
+    if (credentials === 'invitation_token')
+      return { kind: 'invitation', credentials: `${fixture.ids.users}/1` };
+    return { kind: 'key_pair', credentials: world.company.auth.split(':')[0]! };
+  };
   test.each(repeatable)(
     '%s does not run twice at the same time with one Idempotency-Key',
     async (_, operation) => {
-      await world.sql('SELECT pg_advisory_lock(hashtextextended($1, 7481202))', [
-        `${world.company.id}/twin`,
-      ]);
+      const owner = ownerOf(operation);
+      const twin = identifyKey({ company_id: world.company.id }, { key: 'twin', owner });
+      await world.sql('SELECT pg_advisory_lock(hashtextextended($1, 7481202))', [nameLock(twin)]);
       // A key that is sent with a lead token alone belongs to the address too.
       const Authorization = basic(world.company.auth);
       const by_token: Record<string, string> =
