@@ -28,7 +28,7 @@ export async function readBytes(
   return Buffer.concat(chunks);
 }
 
-const DIGEST_CHARS = 16;
+const DIGEST_BYTES = 12;
 
 /** Which positions or pages of a list were read: a list that comes back to one never ends. */
 export class VisitedPages {
@@ -36,7 +36,10 @@ export class VisitedPages {
 
   /** Whether it is the first time. A few bytes are kept of each, however long it is. */
   add(position: string): boolean {
-    const digest = createHash('sha256').update(position).digest('base64').slice(0, DIGEST_CHARS);
+    const digest = createHash('sha256')
+      .update(position)
+      .digest()
+      .toString('base64', 0, DIGEST_BYTES);
     const before = this.digests.size;
     return this.digests.add(digest).size > before;
   }

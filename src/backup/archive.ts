@@ -1,3 +1,4 @@
+import { cutText } from '../storable-text';
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { lstat, rm } from 'node:fs/promises';
@@ -111,14 +112,14 @@ async function* readPieces(file: string, pieces: AsyncIterable<unknown>): AsyncG
   }
 }
 
-/** An archive may have been written by anyone: its names are quoteName without control characters. */
+/** An archive may have been written by anyone: its names are quoted without control characters. */
 export const refuseEntry = (file: string, name: string, fault: string): StartError =>
   new StartError(`${file} is no backup of Trunkline: the entry ${quoteName(name)} ${fault}.`);
 
 const SHOWN_CHARACTERS = 100;
 
 export const quoteName = (text: string): string =>
-  JSON.stringify(text.slice(0, SHOWN_CHARACTERS)).replace(/[^ -~]/g, '?');
+  JSON.stringify(cutText(text, SHOWN_CHARACTERS)).replace(/[^ -~]/g, '?');
 
 function damaged(file: string, error: NodeJS.ErrnoException): Error {
   if (error instanceof StartError) return error;

@@ -1,3 +1,4 @@
+import { cutText } from '../storable-text';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { request } from 'undici';
@@ -77,7 +78,7 @@ function judgeStatus(status: number, headers: Headers, { waitMs }: AnswerLimits)
   if (wait !== undefined && wait > waitMs)
     throw new BadAnswer(
       `answers ${status} and asks to be left alone for longer than ${waitMs / 60_000} minutes ` +
-        `(Retry-After: ${header.slice(0, 40)}). Run the command again after that`,
+        `(Retry-After: ${cutText(header, 40)}). Run the command again after that`,
     );
   return { fault: `answers ${status}`, waitMs: wait };
 }
@@ -100,7 +101,7 @@ async function readJson(
   body.on('error', () => undefined);
   try {
     if (type !== '' && !/[/+]json$/.test(type))
-      throw new BadAnswer(`answers with ${type.slice(0, 40)}, not with JSON`);
+      throw new BadAnswer(`answers with ${cutText(type, 40)}, not with JSON`);
     const bytes = await readBytes(unpack(body, encoding, maxBytes), maxBytes);
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
@@ -120,7 +121,7 @@ async function readJson(
 function unpack(body: Readable, encoding: string, maxBytes: number): Readable {
   if (encoding === '' || encoding === 'identity') return body;
   if (encoding !== 'gzip' && encoding !== 'x-gzip')
-    throw new BadAnswer(`is packed with ${encoding.slice(0, 40)}, which was not asked for`);
+    throw new BadAnswer(`is packed with ${cutText(encoding, 40)}, which was not asked for`);
   return pipeline(limitBytes(body, maxBytes), createGunzip(), () => undefined);
 }
 

@@ -1,3 +1,4 @@
+import { cutText } from '../storable-text';
 import { BadAnswer } from './answer';
 
 // The envelope of a page: where its items are, and what comes after it.
@@ -85,7 +86,7 @@ const QUOTED_CHARS = 80;
 export function quote(value: unknown): string {
   const isDeep = typeof value === 'object' && value !== null;
   const text = isDeep ? nameKind(value) : (JSON.stringify(value) ?? 'nothing');
-  return text.length > QUOTED_CHARS ? `${text.slice(0, QUOTED_CHARS)}…` : text;
+  return text.length > QUOTED_CHARS ? `${cutText(text, QUOTED_CHARS)}…` : text;
 }
 
 const nameKind = (value: object): string => (Array.isArray(value) ? 'a list' : 'an object');

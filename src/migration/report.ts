@@ -1,3 +1,4 @@
+import { cutText } from '../storable-text';
 import { closeSync, constants, fstatSync, openSync, readSync, rmSync } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { StartError } from '../start-error';
@@ -78,7 +79,7 @@ const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/g;
 
 /** A spreadsheet must not take text of the other service for a formula. */
 const cell = (whole: string): string => {
-  const text = whole.slice(0, MAX_CELL_CHARS).replace(CONTROL, '\u{fffd}');
+  const text = cutText(whole, MAX_CELL_CHARS).replace(CONTROL, '\u{fffd}');
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };

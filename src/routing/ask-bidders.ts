@@ -1,3 +1,4 @@
+import { cutText } from '../storable-text';
 import type { Db } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import { filled } from '../egress/request-template';
@@ -88,7 +89,7 @@ function checkDestination(
   const { number } = answer.bid;
   const refusal = findDestinationFault(number, policy, own);
   if (refusal === undefined) return answer;
-  const fault = `the number ${number.slice(0, MAX_SHOWN)} ${refusal}`;
+  const fault = `the number ${cutText(number, MAX_SHOWN)} ${refusal}`;
   return { outcome: 'failed', fault, code };
 }
 
