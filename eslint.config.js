@@ -46,6 +46,28 @@ const foreign_json = {
 
 const storable = { rules: { 'cut-text': cut_text, 'foreign-json': foreign_json } };
 
+/** Backslashes in templates: in `sql` each stands for itself, and elsewhere in String.raw. */
+const BACKSLASHES = [
+  {
+    selector:
+      'TaggedTemplateExpression[tag.name="sql"] > TemplateLiteral > ' +
+      'TemplateElement[value.raw=/\\\\[\\\\`$]/]',
+    message: 'sql is raw: a backslash stands for itself, and reaches the database.',
+  },
+  {
+    selector:
+      ':not(TaggedTemplateExpression) > TemplateLiteral > ' +
+      "TemplateElement[value.raw=/\\\\\\\\(?!n')[A-Za-z0-9.]/]",
+    message: 'A pattern is written with String.raw, so that its backslashes are those one reads.',
+  },
+  {
+    selector:
+      ':not(TaggedTemplateExpression) > TemplateLiteral > ' +
+      'TemplateElement[value.raw=/(?:^|[^\\\\])(?:\\\\\\\\)*\\\\[^nrtux`$\\\\\\n]/]',
+    message: 'This backslash is lost: a pattern is written with String.raw.',
+  },
+];
+
 module.exports = tseslint.config(
   {
     ignores: [
@@ -107,7 +129,12 @@ module.exports = tseslint.config(
   },
   {
     files: ['src/**', 'scripts/**'],
-    rules: { 'max-lines-per-function': ['error', { max: 50, skipComments: true }] },
+    rules: {
+      'max-lines-per-function': ['error', { max: 50, skipComments: true }],
+      // A pattern whose backslash is lost matches something else, and nothing says so.
+      'no-useless-escape': 'error',
+      'no-restricted-syntax': ['error', ...BACKSLASHES],
+    },
   },
   {
     files: ['src/**'],
@@ -116,6 +143,7 @@ module.exports = tseslint.config(
     rules: {
       'no-restricted-syntax': [
         'error',
+        ...BACKSLASHES,
         ...['Literal[value=SQL]', 'TemplateElement[value.raw=SQL]'].map((selector) => ({
           selector: selector.replace(
             'SQL',

@@ -107,7 +107,7 @@ const IN_SINGLE_QUOTES = /(^|[^\p{L}\p{N}])'.*'/su;
 const IN_BACKTICKS = /`(?![\w.$]{1,100}(?:\(\))?`)[^`]*`/g;
 const MAIL_ADDRESS = /(?<![^\s@])[^\s@]+@\S+/g;
 /** Seven digits or more, however they are separated. */
-const LONG_NUMBER = /\+?\d(?:[\s().\/-]{0,3}\d){6,}/g;
+const LONG_NUMBER = /\+?\d(?:[\s()./-]{0,3}\d){6,}/g;
 
 /**
  * A message without values: without what is in quotes, e-mail addresses, long numbers, and
@@ -143,7 +143,7 @@ function hide(text: string, hidden: readonly string[]): string {
 /** A value, but not where it is a part of a longer word. */
 function wholeWord(value: string): RegExp {
   const escaped = value.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-  return new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, 'giu');
+  return new RegExp(String.raw`(?<![\p{L}\p{N}])${escaped}(?![\p{L}\p{N}])`, 'giu');
 }
 
 /** A line about work that is traced names its trace; that of a request does so by itself. */

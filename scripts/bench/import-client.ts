@@ -57,7 +57,7 @@ export class ImportClient {
         this.world.url,
         '-q',
         '-c',
-        `\\copy bench_floor from '${clean}'`,
+        String.raw`\copy bench_floor from '${clean}'`,
       ]);
       if (status !== 0) throw new Error(String(stderr));
     } else

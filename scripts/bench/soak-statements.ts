@@ -22,9 +22,9 @@ export async function resetStatements(url: string): Promise<void> {
 export async function topStatements(url: string): Promise<StatementShare[]> {
   const rows = await query(
     url,
-    `SELECT calls::int AS calls, mean_exec_time AS mean_ms,
+    String.raw`SELECT calls::int AS calls, mean_exec_time AS mean_ms,
       100 * total_exec_time / sum(total_exec_time) OVER () AS percent,
-      left(regexp_replace(query, '\\s+', ' ', 'g'), 120) AS statement
+      left(regexp_replace(query, '\s+', ' ', 'g'), 120) AS statement
     FROM pg_stat_statements
     WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
     ORDER BY total_exec_time DESC

@@ -103,7 +103,7 @@ export async function ready(port: number | string): Promise<void> {
 export function memory(pid: number): { now_mb: number; peak_mb: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const mb = (field: string) =>
-    Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024);
+    Math.round(Number(new RegExp(String.raw`${field}:\s+(\d+)`).exec(status)?.[1] ?? 0) / 1024);
   return { now_mb: mb('VmRSS'), peak_mb: mb('VmHWM') };
 }
 

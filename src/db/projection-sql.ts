@@ -44,7 +44,7 @@ export function fieldSql(
     : `to_char(${sql}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"')`;
 }
 
-const uses = (sql: string, alias: string) => new RegExp(`\\b${alias}\\.`).test(sql);
+const uses = (sql: string, alias: string) => new RegExp(String.raw`\b${alias}\.`).test(sql);
 
 /** The joins that an SQL needs, together with the joins that these need. */
 export function joinsFor(projection: Projection, sql: string): string {
@@ -92,10 +92,10 @@ const CELL_BEGINS = '(^|[;\\t\\r\\n])';
  * be one, but not before numbers and telephone numbers.
  */
 export function safeCell(sql: string): string {
-  const is_formula = `(${sql}) ~ '${CELL_BEGINS}${FORMULA_SIGNS}|^[\\t\\r\\n]'`;
-  const is_number = `(${sql}) ~ '^(-?[0-9]+(\\.[0-9]+)?|\\+[0-9]{7,15})$'`;
-  const escaped = `regexp_replace(
-    ${sql}, '^(?=[\\t\\r\\n])|${CELL_BEGINS}(?=${FORMULA_SIGNS})', '\\1''', 'g')`;
+  const is_formula = String.raw`(${sql}) ~ '${CELL_BEGINS}${FORMULA_SIGNS}|^[\t\r\n]'`;
+  const is_number = String.raw`(${sql}) ~ '^(-?[0-9]+(\.[0-9]+)?|\+[0-9]{7,15})$'`;
+  const escaped = String.raw`regexp_replace(
+    ${sql}, '^(?=[\t\r\n])|${CELL_BEGINS}(?=${FORMULA_SIGNS})', '\1''', 'g')`;
   return `CASE WHEN ${is_formula} AND NOT ${is_number} THEN ${escaped} ELSE (${sql}) END`;
 }
 

@@ -15,10 +15,11 @@ export class SqlText {
 
 /**
  * SQL with parameters written as `{name}`. Only other SQL can be put into it, such as a list of
- * columns that several statements share: a value is always a parameter.
+ * columns that several statements share: a value is always a parameter. A backslash stands for
+ * itself: a pattern reaches the database as it is written.
  */
 export const sql = (strings: TemplateStringsArray, ...parts: SqlText[]): SqlText =>
-  new SqlText(String.raw({ raw: strings }, ...parts.map(({ text }) => text)).trim());
+  new SqlText(String.raw(strings, ...parts.map(({ text }) => text)).trim());
 
 /** Names of the registered statements, as `<room>.<what it does>`. */
 export type StatementName = keyof SqlTypes;

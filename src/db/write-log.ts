@@ -13,11 +13,11 @@ export function touchedFields(
   { columns, computed = {}, parts = [] }: RecordWrite,
   compared: readonly string[],
 ): Field[] {
-  const own = [...columns, ...Object.keys(computed)].map((column) => `t\\.${column}`);
+  const own = [...columns, ...Object.keys(computed)].map((column) => String.raw`t\.${column}`);
   const others = parts.flatMap(({ alias, columns: of_part, computed: more = {} }) =>
-    [...of_part, ...Object.keys(more)].map((column) => `${alias}\\.${column}`),
+    [...of_part, ...Object.keys(more)].map((column) => String.raw`${alias}\.${column}`),
   );
-  const written = new RegExp(`\\b(?:${[...own, ...others].join('|')})\\b`);
+  const written = new RegExp(String.raw`\b(?:${[...own, ...others].join('|')})\b`);
   return selectedFields(projection, { columns: compared }).filter((field) => {
     const sql = fieldSql(projection, field, {});
     return written.test(`${sql} ${joinsFor(projection, sql)}`);

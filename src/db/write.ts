@@ -219,7 +219,7 @@ function afterWrite(projection: Projection, { parts = [] }: RecordWrite): Projec
   const { select, joins } = recordSql(after, { grid: true });
   const tables = [projection.plural, ...parts.map(({ table }) => table)];
   const read = tables.find((table) =>
-    new RegExp(`\\b(?:FROM|JOIN) ${table}\\b`).test(select + joins),
+    new RegExp(String.raw`\b(?:FROM|JOIN) ${table}\b`).test(select + joins),
   );
   if (read !== undefined)
     throw new Error(

@@ -30,7 +30,7 @@ export const projection = {
     details: true,
   },
   // How many buyers there are for each reason is not for those who do not see all of them.
-  limited: { message: `regexp_replace(t.message, '(would take the call): .*$', '\\1')` },
+  limited: { message: String.raw`regexp_replace(t.message, '(would take the call): .*$', '\1')` },
 } as const satisfies Projection<'LeadLog', 'lead_log', 'lead_logs'>;
 
 export const leadLogs = ({ clock }: Deps) =>

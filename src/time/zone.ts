@@ -104,7 +104,7 @@ export function instantOf(wall: Date, zone: string): Date {
 const DATE = String.raw`(\d{4})-(\d{2})-(\d{2})`;
 const TIME = String.raw`(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?`;
 const OFFSET = String.raw`(Z|UTC|[+-]\d{2}:?\d{2})`;
-const FORM = new RegExp(`^${DATE}(?:[T ]${TIME})?\\s*${OFFSET}?$`, 'i');
+const FORM = new RegExp(String.raw`^${DATE}(?:[T ]${TIME})?\s*${OFFSET}?$`, 'i');
 
 /** Patterns see nothing longer. */
 const MAX_INSTANT_CHARS = 64;

@@ -24,6 +24,12 @@ test('a parameter gets one number, however often it is used, and other SQL may b
   });
 });
 
+test('a backslash reaches the database as it is written', async () => {
+  const select = made(sql`SELECT regexp_replace('+1 (310)', '\D', '', 'g') AS digits`);
+  const { rows } = await client.query(select.bind({}));
+  expect(rows).toEqual([{ digits: '1310' }]);
+});
+
 test('a parameter that is missing is named', () => {
   const select = made(sql`SELECT {id}::int AS id`);
   expect(() => select.bind({})).toThrow('tests.made lacks the parameter id');

@@ -75,7 +75,7 @@ export const LIST_VIEWS = statement(
               regexp_replace(
                 pg_get_expr(d.adbin, d.adrelid),
                 'nextval[(]''(?:[^.'']+[.])?([^.'']+)''',
-                'nextval(''' || {ids}::text || '.\\1'''
+                'nextval(''' || {ids}::text || '.\1'''
               )
             ),
             ''
