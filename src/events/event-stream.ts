@@ -6,20 +6,30 @@ import { readEventId } from './position';
 import { streamEvents } from './stream-events';
 
 /** What happens in a company, as it happens. Takes no locks, and writes nothing. */
-export const eventStream = ({ live, clock }: Pick<Deps, 'live' | 'clock'>) =>
+export const eventStream = ({ live, clock, pepper }: Pick<Deps, 'live' | 'clock' | 'pepper'>) =>
   ({
     streamEvents: async ({ query, db, caller, last_event_id }) => {
       const kinds = kindsOf(caller, query.kinds);
       const [text, field] = last_event_id
         ? [last_event_id.trim(), 'Last-Event-ID']
         : [query.last_event_id, 'last_event_id'];
-      const after = text === undefined ? undefined : readEventId(text, field!);
+      const after = text === undefined ? undefined : readEventId(text, field!, pepper);
       const wait_ms = (query.wait_seconds ?? 0) * 1000;
       const reader = { kind: 'access_token', id: caller.access_token_id } as const;
       return new EventStream((reader_gone) => {
         const leave = live.takePlace({ company_id: db.company_id, reader });
         reader_gone.addEventListener('abort', leave, { once: true });
-        return streamEvents({ db, live, caller, kinds, after, wait_ms, clock, reader_gone });
+        return streamEvents({
+          db,
+          live,
+          caller,
+          kinds,
+          after,
+          wait_ms,
+          clock,
+          pepper,
+          reader_gone,
+        });
       });
     },
   }) satisfies Partial<Handlers>;

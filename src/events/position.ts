@@ -1,3 +1,4 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { HttpProblem } from '../errors';
 
 /** What a stream has been read up to. */
@@ -32,20 +33,32 @@ export interface EventId {
 const MINUTE_MS = 60_000;
 export const minuteOf = (at: Date): number => Math.floor(at.getTime() / MINUTE_MS);
 
-export function writeEventId({ position, part, minute }: EventId): string {
+/** The id as text, signed: how old it is decides how much may be read after it. */
+export function writeEventId({ position, part, minute }: EventId, pepper: string): string {
   const { server, horizon, calls_after, leads_after } = position;
   const numbers = [BigInt(minute), horizon, calls_after, leads_after];
   if (part) numbers.push(part.to, BigInt(part.kind), part.id);
-  return [server, ...numbers.map((n) => n.toString(36))].join('.');
+  const signed = [server, ...numbers.map((n) => n.toString(36))].join('.');
+  return `${signed}.${signatureOf(signed, pepper)}`;
 }
 
-const ID = /^[0-9a-f]{8}(?:\.[0-9a-z]{1,12}){4}(?:(?:\.[0-9a-z]{1,12}){3})?$/;
+const SIGNATURE_CHARS = 16;
+const signatureOf = (signed: string, pepper: string): string =>
+  createHmac('sha256', pepper).update(`event_id/${signed}`).digest('hex').slice(0, SIGNATURE_CHARS);
 
-/** Throws a 422 problem on the field for what is not the id of an event. */
-export function readEventId(text: string, field: string): EventId {
-  if (!ID.test(text))
+/** Ids of releases before had no signature. */
+const ID =
+  /^([0-9a-f]{8}(?:\.[0-9a-z]{1,12}){4}(?:(?:\.[0-9a-z]{1,12}){3})?)(?:\.([0-9a-f]{16}))?$/;
+
+/**
+ * Throws a 422 problem on the field for what is not the id of an event. One without a signature is
+ * as old as can be.
+ */
+export function readEventId(text: string, field: string, pepper: string): EventId {
+  const [, signed, signature] = ID.exec(text) ?? [];
+  if (!signed || (signature !== undefined && !isSignedBy(pepper, signed, signature)))
     throw HttpProblem.field(field, 'invalid_value', 'must be the id of an event of this stream');
-  const [server, ...rest] = text.split('.');
+  const [server, ...rest] = signed.split('.');
   const [minute, horizon, calls_after, leads_after, to, kind, id] = rest.map(readNumber);
   return {
     position: {
@@ -55,9 +68,12 @@ export function readEventId(text: string, field: string): EventId {
       leads_after: leads_after!,
     },
     part: to === undefined ? undefined : { to, kind: Number(kind), id: id! },
-    minute: Number(minute),
+    minute: signature === undefined ? 0 : Number(minute),
   };
 }
+
+const isSignedBy = (pepper: string, signed: string, signature: string): boolean =>
+  timingSafeEqual(Buffer.from(signatureOf(signed, pepper)), Buffer.from(signature));
 
 /** At most 12 digits: less than 2 to the power of 63. */
 const readNumber = (digits: string): bigint =>

@@ -21,6 +21,8 @@ interface Stream {
   after: EventId | undefined;
   wait_ms: number;
   clock: () => Date;
+  /** Signs the ids of events. */
+  pepper: string;
   reader_gone: AbortSignal;
 }
 
@@ -88,8 +90,8 @@ async function* sendWindow(
   }
 }
 
-const idLine = ({ clock }: Stream, { position, part }: Reached): string =>
-  `id: ${writeEventId({ position, part, minute: minuteOf(clock()) })}\n`;
+const idLine = ({ clock, pepper }: Stream, { position, part }: Reached): string =>
+  `id: ${writeEventId({ position, part, minute: minuteOf(clock()) }, pepper)}\n`;
 
 async function findNow(db: Db): Promise<Position> {
   const [now] = await db.sql(FIND_NOW, {});
