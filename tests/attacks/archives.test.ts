@@ -1,26 +1,20 @@
 import { createWriteStream, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { createGzip, gunzipSync } from 'node:zlib';
 import { Client } from 'pg';
-import { extract, pack, type Header } from 'tar-stream';
+import type { Header } from 'tar-stream';
 import { backUp } from '../../src/backup/back-up';
 import { restore } from '../../src/backup/restore';
 import { withClient } from '../../src/db/with-client';
 import { openDirectory } from '../../src/storage/directory';
 import { STORAGE_MARK } from '../../src/storage/storage';
+import { readItems, writeItems, type Item } from '../support/archives';
 import { createWorld, emptyDatabase, PEPPER_OF_TESTS, type World } from '../support/world';
 
 // An archive may have been written by anyone. What restore makes of it: rows of the tables of the
 // schema, and files that these rows refer to, inside the storage. Nothing else, and nothing at all
 // of an archive with one entry that a backup does not have there.
-
-interface Item {
-  name: string;
-  content: string | Buffer;
-  header?: Partial<Header>;
-}
 
 const makeFolder = () => mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'archives-'));
 const makeStorage = () => openDirectory({ folder: makeFolder(), reserve_bytes: 0 });
@@ -52,28 +46,9 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-async function readItems(file: string): Promise<Item[]> {
-  const entries = extract();
-  entries.end(gunzipSync(readFileSync(file)));
-  const items: Item[] = [];
-  for await (const entry of entries)
-    items.push({ name: entry.header.name, content: await text(entry as never) });
-  return items;
-}
-
-async function writeItems(items: readonly Item[]): Promise<string> {
+async function writeHostile(items: readonly Item[]): Promise<string> {
   const file = join(makeFolder(), 'hostile.tar.gz');
-  const packed = pack();
-  const written = pipeline(packed, createGzip(), createWriteStream(file));
-  for (const { name, content, header } of items)
-    await new Promise<void>((done, fail) => {
-      const given = { name, ...header };
-      const end = (error?: Error | null) => (error ? fail(error) : done());
-      if (header?.type) packed.entry(given, end);
-      else packed.entry(given, content as string, end);
-    });
-  packed.finalize();
-  await written;
+  await writeItems(file, items);
   return file;
 }
 
@@ -111,7 +86,7 @@ const query = (statement: string) =>
 
 /** The error of restoring; whatever it was, nothing of the archive is anywhere. */
 async function findRefusal(items: readonly Item[] | string): Promise<string> {
-  const file = typeof items === 'string' ? items : await writeItems(items);
+  const file = typeof items === 'string' ? items : await writeHostile(items);
   const storage = makeStorage();
   const peppers: string[] = [];
   const keepPepper = (pepper: string) => void peppers.push(pepper);
@@ -187,7 +162,7 @@ describe('files', () => {
   );
 
   test('of a size that no disk has are refused before they are written', async () => {
-    const file = await writeItems(honest);
+    const file = await writeHostile(honest);
     const tar = gunzipSync(readFileSync(file));
     const { name } = honest[findItem('files/')]!;
     const at = tar.indexOf(name);
@@ -299,7 +274,7 @@ describe('the order of entries', () => {
     const storage = makeStorage();
     const peppers: string[] = [];
     const keepPepper = (kept: string) => void peppers.push(kept);
-    const file = await writeItems(honest);
+    const file = await writeHostile(honest);
     const target = { session_url: await emptyDatabase(), storage, keepPepper };
     const { files } = await restore(file, target);
     expect([files, peppers]).toEqual([1, [PEPPER_OF_TESTS]]);

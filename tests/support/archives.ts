@@ -1,0 +1,37 @@
+import { createWriteStream, readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { createGzip, gunzipSync } from 'node:zlib';
+import { extract, pack, type Header } from 'tar-stream';
+
+/** An entry of an archive. */
+export interface Item {
+  name: string;
+  content: string | Buffer;
+  header?: Partial<Header>;
+}
+
+/** The entries of an archive. */
+export async function readItems(file: string): Promise<Item[]> {
+  const entries = extract();
+  entries.end(gunzipSync(readFileSync(file)));
+  const items: Item[] = [];
+  for await (const entry of entries)
+    items.push({ name: entry.header.name, content: await text(entry as never) });
+  return items;
+}
+
+/** Writes an archive by hand: nothing of ours has a say in what it contains. */
+export async function writeItems(file: string, items: readonly Item[]): Promise<void> {
+  const packed = pack();
+  const written = pipeline(packed, createGzip(), createWriteStream(file));
+  for (const { name, content, header } of items)
+    await new Promise<void>((done, fail) => {
+      const given = { name, ...header };
+      const end = (error?: Error | null) => (error ? fail(error) : done());
+      if (header?.type) packed.entry(given, end);
+      else packed.entry(given, content as string, end);
+    });
+  packed.finalize();
+  await written;
+}
