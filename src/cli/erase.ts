@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { PhoneNumber } from 'libphonenumber-js/max';
-import { erasePerson } from '../erasure/erase-person';
+import { erasePerson, type Receipt } from '../erasure/erase-person';
 import { companyId, companyOf, json, phoneNumber, run } from './command';
 
 /** `erase-person`. */
@@ -21,6 +21,10 @@ export function addEraseCommands(program: Command): void {
         const receipt = await erasePerson(deps.tenants, company_id, {
           number: number.number.slice(1),
           now: deps.clock(),
+          // Printed at once: if the command is interrupted, the database has forgotten them.
+          onRecordings: (urls) => {
+            for (const url of urls) process.stderr.write(`Delete at the carrier: ${url}\n`);
+          },
         });
         return options.json ? receipt : inLines(receipt);
       }),
@@ -28,8 +32,19 @@ export function addEraseCommands(program: Command): void {
 }
 
 /** The receipt as lines for people: the counts of tables are written out. */
-function inLines({ erased, kept, ...receipt }: Awaited<ReturnType<typeof erasePerson>>): object {
+function inLines({ erased, kept, kept_columns, ...receipt }: Receipt): object {
   const text = (counts: Record<string, number>) =>
     Object.entries(counts).map(([table, rows]) => `${table} ${rows}`);
-  return { ...receipt, erased: text(erased), kept: text(kept) };
+  const columns = kept_columns.map(
+    ({ table, columns: names, why }) => [`  ${table}: ${names.join(', ')}`, why] as const,
+  );
+  const reasons = [...new Set(columns.map(([, why]) => why))].map((why) =>
+    [why, ...columns.filter((column) => column[1] === why).map(([line]) => line)].join('\n'),
+  );
+  return {
+    ...receipt,
+    erased: text(erased),
+    kept: text(kept),
+    kept_columns: `\n${reasons.join('\n')}`,
+  };
 }

@@ -1,34 +1,16 @@
-import { moveCount } from '../db/counters';
-import { lockRecord } from '../db/records';
-import type { Row, Statement, StatementName } from '../db/sql';
 import type { Db, TenantDatabases } from '../db/tenant';
-import { deleteLead } from '../leads/end-lead';
+import { expireReservations } from '../routing/expire-reservations';
 import { StartError } from '../start-error';
-import {
-  DELETE_CONTACT,
-  DELETE_DECISIONS,
-  DELETE_EVENTS,
-  DELETE_BIDS,
-  DELETE_PINGS,
-  DELETE_RESTRICTIONS,
-  ERASE_ATTEMPTS,
-  ERASE_CALL_EVENTS,
-  ERASE_CALLS,
-  ERASE_CHANGE_LOGS,
-  ERASE_CONVERSIONS,
-  ERASE_DELIVERIES,
-  ERASE_EMAILS,
-  ERASE_LEAD_LOGS,
-  ERASE_LEADS,
-  ERASE_REJECTED_ROWS,
-  ERASE_TEXTS,
-  ERASE_WEBHOOK_LOGS,
-} from './queries/erase';
-import { COUNT_KEPT, FIND_PERSON } from './queries/find-person';
+import { KEPT, type KeptColumns } from './personal-data';
+import { deleteLeads, eraseCalls, eraseLeads, eraseNumber, listDeletedLeads } from './portions';
+import { COUNT_KEPT, FIND_ACTIVITY, READ_COUNTRY } from './queries/find-person';
+import { searchEverywhere } from './search';
+import { spellEmails, spellPerson } from './spellings';
+import { Tally } from './tally';
 
-// A person asks to be forgotten. First the leads are deleted as a request would delete them, some in
-// each transaction, so that nothing is sent to them any more; then, in one transaction, what is left
-// of the person is erased from all tables. Locks: leads in the order of their ids, then calls.
+// A person asks to be forgotten. The leads are deleted first, as requests would delete them, so that
+// nothing is sent to them any more. Then calls, and what has the number; last the leads, by which
+// the addresses are known. Every step is a short transaction, and may be repeated.
 
 export interface Receipt {
   company_id: number;
@@ -36,129 +18,87 @@ export interface Receipt {
   erased_at: string;
   /** By table, rows that were deleted or emptied of what was personal. */
   erased: Record<string, number>;
-  /** By table, rows that stay, because they keep the person from being contacted. */
+  /**
+   * By table, rows that name the person and stay: because they keep the person from being
+   * contacted, or because they are settings that are in use.
+   */
   kept: Record<string, number>;
+  /** All columns that stay of what is or may be about a person, and why. */
+  kept_columns: readonly KeptColumns[];
   /** Recordings that the carrier has: they are to be deleted there. */
   recording_urls: string[];
   /** Where the person may still be. */
   not_searched: readonly string[];
 }
 
-/** Leads that one transaction deletes. */
-const PORTION = 100;
-
 const NOT_SEARCHED = [
   'uploaded files',
   'answers to requests with an Idempotency-Key, which are deleted after a day',
+  'names in texts that have neither the number nor an address of the person',
   'backups and logs',
 ];
 
+export interface EraseOptions {
+  /** E.164 without the plus. */
+  number: string;
+  now: Date;
+  /** Called before the database forgets recordings: an interrupted erasure prints no receipt. */
+  onRecordings?: (urls: string[]) => void;
+}
+
 /**
- * Erases the data of the person with a telephone number, E.164 without the plus, from a company.
- * May be repeated. Throws StartError while the person is in a call, or a buyer is reserved for one.
+ * Erases the data of the person with a telephone number from a company. May be repeated. Throws
+ * StartError while the person is in a call, or a buyer is reserved for one.
  */
 export async function erasePerson(
   tenants: TenantDatabases,
   company_id: bigint,
-  { number, now }: { number: string; now: Date },
+  { number, now, onRecordings = () => undefined }: EraseOptions,
 ): Promise<Receipt> {
   const db = tenants.of(company_id);
-  const { undeleted_lead_ids } = await findPerson(db, number, now);
-  for (let n = 0; n < undeleted_lead_ids.length; n += PORTION)
-    await deleteLeads(db, undeleted_lead_ids.slice(n, n + PORTION), now);
-  return db.transaction(async (tx) => {
-    const person = await findPerson(tx, number, now);
-    const erased = await erase(tx, person, { number, now });
-    const [kept] = await tx.sql(COUNT_KEPT, { number });
-    return {
-      company_id: Number(company_id),
-      number: `+${number}`,
-      erased_at: now.toISOString(),
-      erased: withoutZeros(erased),
-      kept: withoutZeros(kept as Record<string, number>),
-      recording_urls: person.recording_urls,
-      not_searched: NOT_SEARCHED,
-    };
+  const [erased, kept] = [new Tally(), new Tally()];
+  const person = { db, number, now, erased };
+  const recording_urls = new Set<string>();
+  const [company] = await db.sql(READ_COUNTRY, {});
+  const country = company!.country;
+  await expireReservations(db.bulk, now);
+  await requireInactive(db, number, now);
+  await deleteLeads(person);
+  await eraseCalls(person, (urls) => {
+    onRecordings(urls);
+    for (const url of urls) recording_urls.add(url);
   });
-}
-
-const deleteLeads = (db: Db, ids: readonly string[], now: Date): Promise<void> =>
-  db.transaction(async (tx) => {
-    for (const id of ids) {
-      await lockRecord(tx, 'leads', id);
-      await deleteLead(tx, BigInt(id), now);
-      await moveCount(tx, 'leads', -1);
-    }
-  });
-
-type Person = Row<'erasure.find_person'> & {
-  lead_ids: string[];
-  undeleted_lead_ids: string[];
-  call_ids: string[];
-  running_call_ids: string[];
-  recording_urls: string[];
-  emails: string[];
-};
-
-async function findPerson({ sql }: Pick<Db, 'sql'>, number: string, now: Date): Promise<Person> {
-  const [found] = await sql(FIND_PERSON, { number, now: now.toISOString() });
-  const person = found!;
-  if (person.running_call_ids.length > 0)
-    throw new StartError(`+${number} is in a call now: try again when it has ended.`);
-  if (person.held_until)
-    throw new StartError(
-      `A buyer is reserved for +${number} until ${person.held_until.toISOString()}: try again then.`,
-    );
-  return person;
-}
-
-async function erase(
-  tx: Db,
-  { lead_ids, call_ids, emails }: Person,
-  { number, now }: { number: string; now: Date },
-): Promise<Record<string, number>> {
-  const params = {
-    number,
-    now: now.toISOString(),
-    lead_ids,
-    call_ids,
-    emails,
-    mentioned: [number.slice(-10), ...emails.map(escapeRegExp)].join('|'),
-  };
-  const run = async <Name extends StatementName>(statement: Statement<Name, unknown>) =>
-    tx.sql(statement, params as never);
-  const count = async <Name extends StatementName>(statement: Statement<Name, unknown>) =>
-    (await run(statement)).length;
-  const counted = async (
-    table: 'text_messages' | 'emails' | 'contacts',
-    rows: { was_counted: boolean | null }[],
-  ) => {
-    await moveCount(tx, table, -rows.filter(({ was_counted }) => was_counted).length);
-    return rows.length;
-  };
+  await eraseNumber(person);
+  for (let is_first = true; ; is_first = false) {
+    const leads = await listDeletedLeads(person);
+    const emails = [...new Set(leads.flatMap(({ email }) => email ?? []))];
+    if (is_first)
+      await searchEverywhere(db, spellPerson({ number, country }, emails), { erased, kept });
+    else if (emails.length > 0) await searchEverywhere(db, spellEmails(emails), { erased, kept });
+    if (leads.length === 0) break;
+    await eraseLeads(person, leads, emails);
+  }
+  await requireInactive(db, number, now);
+  const [contact] = await db.sql(COUNT_KEPT, { number });
+  for (const [table, rows] of Object.entries(contact!)) kept.add(table, Number(rows));
   return {
-    leads: await count(ERASE_LEADS),
-    calls: await count(ERASE_CALLS),
-    lead_logs: await count(ERASE_LEAD_LOGS),
-    text_messages: await counted('text_messages', await run(ERASE_TEXTS)),
-    emails: await counted('emails', await run(ERASE_EMAILS)),
-    call_events: await count(ERASE_CALL_EVENTS),
-    call_decisions: await count(DELETE_DECISIONS),
-    call_attempts: await count(ERASE_ATTEMPTS),
-    conversions: await count(ERASE_CONVERSIONS),
-    pings: await count(DELETE_PINGS),
-    bids: await count(DELETE_BIDS),
-    contacts: await counted('contacts', await run(DELETE_CONTACT)),
-    contact_restrictions: await count(DELETE_RESTRICTIONS),
-    webhook_events: await count(DELETE_EVENTS),
-    webhook_deliveries: await count(ERASE_DELIVERIES),
-    webhook_logs: await count(ERASE_WEBHOOK_LOGS),
-    change_logs: await count(ERASE_CHANGE_LOGS),
-    rejected_rows: await count(ERASE_REJECTED_ROWS),
+    company_id: Number(company_id),
+    number: `+${number}`,
+    erased_at: now.toISOString(),
+    erased: erased.list(),
+    kept: kept.list(),
+    kept_columns: KEPT,
+    recording_urls: [...recording_urls],
+    not_searched: NOT_SEARCHED,
   };
 }
 
-const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-
-const withoutZeros = (counts: Record<string, number>): Record<string, number> =>
-  Object.fromEntries(Object.entries(counts).filter(([, rows]) => rows > 0));
+async function requireInactive({ sql }: Pick<Db, 'sql'>, number: string, now: Date): Promise<void> {
+  const [activity] = await sql(FIND_ACTIVITY, { number, now: now.toISOString() });
+  const { is_in_call, held_until } = activity!;
+  if (is_in_call) throw new StartError(`+${number} is in a call now: try again when it has ended.`);
+  if (held_until)
+    throw new StartError(
+      `A buyer is reserved for +${number} until ${held_until.toISOString()}: try again then.`,
+    );
+}

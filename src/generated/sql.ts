@@ -2635,7 +2635,6 @@ export interface SqlTypes {
       buyer_suppression_numbers: number;
       contact_restrictions: number;
       contacts: number;
-      list_values: number;
     };
   };
   'erasure.delete_bids': {
@@ -2675,10 +2674,20 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'erasure.delete_mentioning_events': {
+    params: {
+      company_id: number | string | bigint | null;
+      pattern: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
   'erasure.delete_pings': {
     params: {
       company_id: number | string | bigint | null;
       number: number | string | bigint | null;
+      limit: number | string | bigint | null;
     };
     row: {
       id: string;
@@ -2725,7 +2734,15 @@ export interface SqlTypes {
       company_id: number | string | bigint | null;
       lead_ids: readonly (number | string | bigint)[] | string | null;
       call_ids: readonly (number | string | bigint)[] | string | null;
-      mentioned: string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'erasure.erase_contact': {
+    params: {
+      company_id: number | string | bigint | null;
+      number: number | string | bigint | null;
     };
     row: {
       id: string;
@@ -2734,8 +2751,17 @@ export interface SqlTypes {
   'erasure.erase_conversions': {
     params: {
       company_id: number | string | bigint | null;
-      number: number | string | bigint | null;
       call_ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'erasure.erase_conversions_of_number': {
+    params: {
+      company_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+      limit: number | string | bigint | null;
     };
     row: {
       id: string;
@@ -2754,11 +2780,14 @@ export interface SqlTypes {
   'erasure.erase_emails': {
     params: {
       company_id: number | string | bigint | null;
+      after: number | string | bigint | null;
       lead_ids: readonly (number | string | bigint)[] | string | null;
       emails: readonly (string)[] | string | null;
+      limit: number | string | bigint | null;
       now: Date | string | null;
     };
     row: {
+      id: string;
       was_counted: boolean;
     };
   };
@@ -2780,23 +2809,41 @@ export interface SqlTypes {
       id: string;
     };
   };
-  'erasure.erase_rejected_rows': {
+  'erasure.erase_notes': {
     params: {
       company_id: number | string | bigint | null;
-      number: string | null;
+      call_ids: readonly (number | string | bigint)[] | string | null;
     };
     row: {
       id: string;
     };
   };
+  'erasure.erase_rejected_rows': {
+    params: {
+      company_id: number | string | bigint | null;
+      after_file: number | string | bigint | null;
+      after_line: number | string | bigint | null;
+      limit: number | string | bigint | null;
+      pattern: string | null;
+      digits: readonly (string)[] | string | null;
+    };
+    row: {
+      last_file: string;
+      last_line: string;
+      erased: number;
+    };
+  };
   'erasure.erase_texts': {
     params: {
       company_id: number | string | bigint | null;
+      after: number | string | bigint | null;
       lead_ids: readonly (number | string | bigint)[] | string | null;
       number: number | string | bigint | null;
+      limit: number | string | bigint | null;
       now: Date | string | null;
     };
     row: {
+      id: string;
       was_counted: boolean;
     };
   };
@@ -2810,20 +2857,80 @@ export interface SqlTypes {
       id: string;
     };
   };
-  'erasure.find_person': {
+  'erasure.find_activity': {
     params: {
       company_id: number | string | bigint | null;
       number: number | string | bigint | null;
       now: Date | string | null;
     };
     row: {
-      lead_ids: string[];
-      undeleted_lead_ids: string[];
-      call_ids: string[];
-      running_call_ids: string[];
-      recording_urls: string[];
-      emails: string[];
+      is_in_call: boolean;
       held_until: Date | null;
+    };
+  };
+  'erasure.find_list_values': {
+    params: {
+      company_id: number | string | bigint | null;
+      after_list: number | string | bigint | null;
+      after_id: number | string | bigint | null;
+      limit: number | string | bigint | null;
+      pattern: string | null;
+      digits: readonly (string)[] | string | null;
+    };
+    row: {
+      last_list: string;
+      last_id: string;
+      spelled: unknown;
+    };
+  };
+  'erasure.list_calls': {
+    params: {
+      company_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+      after: number | string | bigint | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      recording_url: string | null;
+    };
+  };
+  'erasure.list_deleted_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      email: string | null;
+    };
+  };
+  'erasure.lock_list': {
+    params: {
+      company_id: number | string | bigint | null;
+      list: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'erasure.lock_living_leads': {
+    params: {
+      company_id: number | string | bigint | null;
+      number: number | string | bigint | null;
+      limit: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
+  'erasure.read_country': {
+    params: {
+      company_id: number | string | bigint | null;
+    };
+    row: {
+      country: string;
     };
   };
   'events.find_call_events': {

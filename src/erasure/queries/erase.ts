@@ -1,7 +1,9 @@
 import { sql, statement } from '../../db/sql';
+import { isMentioned } from './spelled';
 
-// What is erased of a person. Calls stay, as those of a caller who withheld the number: money and
-// reports are made of them. Leads, texts and e-mails stay as deleted ones without content.
+// What is erased of a person, a portion at a time. Calls stay, as those of a caller who withheld the
+// number: money and reports are made of them. Leads, texts and e-mails stay as deleted ones without
+// content.
 
 const IN_CALLS = sql`company_id = {company_id} AND call_id = ANY ({call_ids}::bigint[])`;
 const IN_LEADS = sql`company_id = {company_id} AND lead_id = ANY ({lead_ids}::bigint[])`;
@@ -27,56 +29,6 @@ export const ERASE_LEAD_LOGS = statement(
     UPDATE lead_logs SET message = NULL, details = NULL
     WHERE ${IN_LEADS} AND (message IS NOT NULL OR details IS NOT NULL)
     RETURNING id
-  `,
-  { prepared: false },
-);
-
-/** Returns for each whether it was deleted before, and so no longer counted. */
-export const ERASE_TEXTS = statement(
-  'erasure.erase_texts',
-  sql`
-    WITH was AS (
-      SELECT t.id, t.deleted_at
-      FROM text_messages t
-      WHERE t.company_id = {company_id}
-        AND (
-          t.lead_id = ANY ({lead_ids}::bigint[])
-          OR t.from_number = {number}::bigint
-          OR t.to_number = {number}::bigint
-        )
-      FOR UPDATE
-    )
-    UPDATE text_messages t
-    SET from_number = CASE t.direction WHEN 'inbound' THEN 0 ELSE t.from_number END,
-      to_number = CASE t.direction WHEN 'inbound' THEN t.to_number ELSE 0 END,
-      body = '', token_values = '{}', error_message = NULL, external_record_id = NULL,
-      deleted_at = coalesce(t.deleted_at, {now}::timestamptz), updated_at = {now}::timestamptz
-    FROM was
-    WHERE t.company_id = {company_id} AND t.id = was.id
-    RETURNING was.deleted_at IS NULL AS was_counted
-  `,
-  { prepared: false },
-);
-
-export const ERASE_EMAILS = statement(
-  'erasure.erase_emails',
-  sql`
-    WITH was AS (
-      SELECT e.id, e.deleted_at
-      FROM emails e
-      WHERE e.company_id = {company_id}
-        AND (
-          e.lead_id = ANY ({lead_ids}::bigint[]) OR lower(e.to_email) = ANY ({emails}::text[])
-        )
-      FOR UPDATE
-    )
-    UPDATE emails e
-    SET to_email = '', subject = '', body = '', token_values = '{}', error_message = NULL,
-      external_record_id = NULL,
-      deleted_at = coalesce(e.deleted_at, {now}::timestamptz), updated_at = {now}::timestamptz
-    FROM was
-    WHERE e.company_id = {company_id} AND e.id = was.id
-    RETURNING was.deleted_at IS NULL AS was_counted
   `,
   { prepared: false },
 );
@@ -124,12 +76,41 @@ export const DELETE_DECISIONS = statement(
   { prepared: false },
 );
 
+/** Conversions of calls: of a person, the number and why one was returned. */
 export const ERASE_CONVERSIONS = statement(
   'erasure.erase_conversions',
   sql`
-    UPDATE conversions SET caller_number = NULL
+    UPDATE conversions SET caller_number = NULL, return_reason = NULL
+    WHERE ${IN_CALLS} AND (caller_number IS NOT NULL OR return_reason IS NOT NULL)
+    RETURNING id
+  `,
+  { prepared: false },
+);
+
+/** Conversions that have the number, of whatever call. */
+export const ERASE_CONVERSIONS_OF_NUMBER = statement(
+  'erasure.erase_conversions_of_number',
+  sql`
+    UPDATE conversions SET caller_number = NULL, return_reason = NULL
     WHERE company_id = {company_id}
-      AND (caller_number = {number}::bigint OR call_id = ANY ({call_ids}::bigint[]))
+      AND id IN (
+        SELECT v.id
+        FROM conversions v
+        WHERE v.company_id = {company_id} AND v.caller_number = {number}::bigint
+        ORDER BY v.id
+        LIMIT {limit}::int
+      )
+    RETURNING id
+  `,
+  { prepared: false },
+);
+
+/** Entries of the ledger keep their amounts, and lose what people wrote about a call. */
+export const ERASE_NOTES = statement(
+  'erasure.erase_notes',
+  sql`
+    UPDATE account_entries SET note = NULL
+    WHERE ${IN_CALLS} AND note IS NOT NULL
     RETURNING id
   `,
   { prepared: false },
@@ -151,9 +132,16 @@ export const DELETE_PINGS = statement(
   'erasure.delete_pings',
   sql`
     DELETE FROM pings
-    WHERE company_id = {company_id} AND caller_number = {number}::bigint
-      AND NOT EXISTS (
-        SELECT FROM call_holds h WHERE h.company_id = {company_id} AND h.ping_id = pings.id
+    WHERE company_id = {company_id}
+      AND id IN (
+        SELECT p.id
+        FROM pings p
+        WHERE p.company_id = {company_id} AND p.caller_number = {number}::bigint
+          AND NOT EXISTS (
+            SELECT FROM call_holds h WHERE h.company_id = {company_id} AND h.ping_id = p.id
+          )
+        ORDER BY p.id
+        LIMIT {limit}::int
       )
     RETURNING id
   `,
@@ -167,6 +155,18 @@ export const DELETE_BIDS = statement(
     DELETE FROM bids
     WHERE company_id = {company_id} AND caller_number = {number}::bigint
     RETURNING buyer_id
+  `,
+  { prepared: false },
+);
+
+/** A contact that stays keeps the number alone. */
+export const ERASE_CONTACT = statement(
+  'erasure.erase_contact',
+  sql`
+    UPDATE contacts SET external_record_id = NULL
+    WHERE company_id = {company_id} AND caller_number = {number}::bigint
+      AND external_record_id IS NOT NULL
+    RETURNING id
   `,
   { prepared: false },
 );
@@ -194,24 +194,30 @@ export const DELETE_RESTRICTIONS = statement(
 );
 
 /** What was to be delivered to webhooks is not delivered any more. */
+export const EMPTY_DELIVERY = sql`
+  request_body = NULL, request_url = '', request_headers = '{}',
+  status = CASE status WHEN 'waiting' THEN 'dead' ELSE status END, due_at = NULL`;
+
 export const ERASE_DELIVERIES = statement(
   'erasure.erase_deliveries',
   sql`
     UPDATE webhook_deliveries
-    SET request_body = NULL, request_url = '', request_headers = '{}',
-      status = CASE status WHEN 'waiting' THEN 'dead' ELSE status END, due_at = NULL
+    SET ${EMPTY_DELIVERY}
     WHERE ${OF_EITHER}
     RETURNING id
   `,
   { prepared: false },
 );
 
+export const EMPTY_WEBHOOK_LOG = sql`
+  request_url = NULL, request_headers = '{}', request_body = NULL, response_headers = NULL,
+  response_body = NULL, notes = NULL`;
+
 export const ERASE_WEBHOOK_LOGS = statement(
   'erasure.erase_webhook_logs',
   sql`
     UPDATE webhook_logs
-    SET request_url = NULL, request_headers = '{}', request_body = NULL,
-      response_headers = NULL, response_body = NULL, notes = NULL
+    SET ${EMPTY_WEBHOOK_LOG}
     WHERE ${OF_EITHER}
     RETURNING id
   `,
@@ -233,28 +239,33 @@ export const DELETE_EVENTS = statement(
   { prepared: false },
 );
 
-export const ERASE_CHANGE_LOGS = statement(
-  'erasure.erase_change_logs',
+/** Events of others that have the number all the same, such as a text of somebody unknown. */
+export const DELETE_MENTIONING_EVENTS = statement(
+  'erasure.delete_mentioning_events',
   sql`
-    UPDATE change_logs SET changes = '{}', changes_shown = NULL
-    WHERE company_id = {company_id}
-      AND (
-        (record_type = 'Lead' AND record_id = ANY ({lead_ids}::bigint[]))
-        OR (record_type IN ('Call', 'CallSession') AND record_id = ANY ({call_ids}::bigint[]))
-        OR changes::text ~ {mentioned}::text
-      )
-    RETURNING id
+    DELETE FROM webhook_events t
+    WHERE t.company_id = {company_id} AND ${isMentioned('t.snapshot')}
+    RETURNING t.id
   `,
   { prepared: false },
 );
 
-export const ERASE_REJECTED_ROWS = statement(
-  'erasure.erase_rejected_rows',
+/** The address is that of the person where a page of the company sent the request. */
+export const EMPTY_CHANGE_LOG = sql`
+  changes = '{}', changes_shown = NULL, client_request_id = NULL,
+  ip = CASE WHEN access_token_id IS NULL THEN NULL ELSE ip END`;
+
+export const ERASE_CHANGE_LOGS = statement(
+  'erasure.erase_change_logs',
   sql`
-    UPDATE rejected_rows SET caller_id = ''
+    UPDATE change_logs
+    SET ${EMPTY_CHANGE_LOG}
     WHERE company_id = {company_id}
-      AND right(regexp_replace(caller_id, '\D', '', 'g'), 10) = right({number}::text, 10)
-    RETURNING line AS id
+      AND (
+        (record_type = 'Lead' AND record_id = ANY ({lead_ids}::bigint[]))
+        OR (record_type IN ('Call', 'CallSession') AND record_id = ANY ({call_ids}::bigint[]))
+      )
+    RETURNING id
   `,
   { prepared: false },
 );

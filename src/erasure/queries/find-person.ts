@@ -1,38 +1,32 @@
 import { sql, statement } from '../../db/sql';
 
-/** What refers to a telephone number: leads and calls of the person, and the addresses of leads. */
-export const FIND_PERSON = statement(
-  'erasure.find_person',
+// What refers to a telephone number: leads and calls of the person, a portion at a time.
+
+const LEADS_OF_NUMBER = sql`
+  SELECT l.id FROM leads l WHERE l.company_id = {company_id} AND l.caller_number = {number}::bigint`;
+
+const IS_OF_NUMBER = sql`
+  c.company_id = {company_id}
+  AND (
+    c.caller_number = {number}::bigint
+    OR c.from_number = {number}::bigint
+    OR c.to_number = {number}::bigint
+    OR c.lead_id IN (${LEADS_OF_NUMBER})
+  )`;
+
+/** The country of numbers without a country code. */
+export const READ_COUNTRY = statement(
+  'erasure.read_country',
+  sql`SELECT country FROM companies WHERE id = {company_id}`,
+  { prepared: false },
+);
+
+/** Whether the person is in a call, and until when a buyer is reserved for one. */
+export const FIND_ACTIVITY = statement(
+  'erasure.find_activity',
   sql`
-    WITH leads_of AS (
-      SELECT l.id, l.deleted_at, l.email
-      FROM leads l
-      WHERE l.company_id = {company_id} AND l.caller_number = {number}::bigint
-    ),
-    calls_of AS (
-      SELECT c.id, c.ended_at, c.recording_url
-      FROM calls c
-      WHERE c.company_id = {company_id}
-        AND (
-          c.caller_number = {number}::bigint
-          OR c.from_number = {number}::bigint
-          OR c.to_number = {number}::bigint
-          OR c.lead_id IN (SELECT l.id FROM leads_of l)
-        )
-    )
     SELECT
-      ARRAY(SELECT l.id::text FROM leads_of l ORDER BY l.id) AS lead_ids,
-      ARRAY(
-        SELECT l.id::text FROM leads_of l WHERE l.deleted_at IS NULL ORDER BY l.id
-      ) AS undeleted_lead_ids,
-      ARRAY(SELECT c.id::text FROM calls_of c ORDER BY c.id) AS call_ids,
-      ARRAY(SELECT c.id::text FROM calls_of c WHERE c.ended_at IS NULL) AS running_call_ids,
-      ARRAY(
-        SELECT c.recording_url FROM calls_of c WHERE c.recording_url IS NOT NULL ORDER BY c.id
-      ) AS recording_urls,
-      ARRAY(
-        SELECT DISTINCT lower(l.email) FROM leads_of l WHERE l.email IS NOT NULL
-      ) AS emails,
+      EXISTS (SELECT FROM calls c WHERE ${IS_OF_NUMBER} AND c.ended_at IS NULL) AS is_in_call,
       (
         SELECT max(h.expires_at)
         FROM call_holds h
@@ -41,14 +35,49 @@ export const FIND_PERSON = statement(
       ) AS held_until
   `,
   { prepared: false, nullable: ['held_until'] },
-).returning<{
-  lead_ids: string[];
-  undeleted_lead_ids: string[];
-  call_ids: string[];
-  running_call_ids: string[];
-  recording_urls: string[];
-  emails: string[];
-}>();
+);
+
+/** Locks leads in the order of their ids. */
+export const LOCK_LIVING_LEADS = statement(
+  'erasure.lock_living_leads',
+  sql`
+    SELECT l.id::text
+    FROM leads l
+    WHERE l.company_id = {company_id} AND l.caller_number = {number}::bigint
+      AND l.deleted_at IS NULL
+    ORDER BY l.id
+    LIMIT {limit}::int
+    FOR NO KEY UPDATE
+  `,
+  { prepared: false },
+).returning<{ id: string }>();
+
+/** Leads that were deleted; those that are erased have no number any more. */
+export const LIST_DELETED_LEADS = statement(
+  'erasure.list_deleted_leads',
+  sql`
+    SELECT l.id::text, lower(l.email) AS email
+    FROM leads l
+    WHERE l.company_id = {company_id} AND l.caller_number = {number}::bigint
+      AND l.deleted_at IS NOT NULL
+    ORDER BY l.id
+    LIMIT {limit}::int
+  `,
+  { prepared: false, nullable: ['email'] },
+).returning<{ id: string }>();
+
+/** Calls that have ended. */
+export const LIST_CALLS = statement(
+  'erasure.list_calls',
+  sql`
+    SELECT c.id::text, c.recording_url
+    FROM calls c
+    WHERE ${IS_OF_NUMBER} AND c.ended_at IS NOT NULL AND c.id > {after}::bigint
+    ORDER BY c.id
+    LIMIT {limit}::int
+  `,
+  { prepared: false },
+).returning<{ id: string }>();
 
 /** What names a person and stays, because it keeps the person from being contacted. */
 export const COUNT_KEPT = statement(
@@ -68,12 +97,7 @@ export const COUNT_KEPT = statement(
         SELECT count(*)::int FROM contacts c
         WHERE c.company_id = {company_id} AND c.caller_number = {number}::bigint
           AND (c.blocked OR c.opt_out)
-      ) AS contacts,
-      (
-        SELECT count(*)::int FROM list_values v
-        WHERE v.company_id = {company_id}
-          AND regexp_replace(v.value, '\D', '', 'g') = {number}::text
-      ) AS list_values
+      ) AS contacts
   `,
   { prepared: false },
 );

@@ -1,0 +1,99 @@
+import type { Db } from '../db/tenant';
+import type { Template } from '../db/statement';
+import { recordWriteOf } from '../db/routing-changes';
+import { removeValues } from '../value-lists/change-values';
+import { COUNTED, REDACTED } from './personal-data';
+import type { Tally } from './tally';
+import { DELETE_MENTIONING_EVENTS } from './queries/erase';
+import { countMentions, EMPTIED, redactMentions, type SearchedWindow } from './queries/mentions';
+import { ERASE_REJECTED_ROWS, FIND_LIST_VALUES, LOCK_LIST } from './queries/windows';
+import type { Spellings } from './spellings';
+
+// Looks for the person in what has no column of its own for a number or an address. Every table is
+// read in windows, each of a transaction of its own: no lock and no statement lasts long, however
+// large the table is. Each may be repeated.
+
+/** Rows of a window. */
+const LIMIT = 1_000;
+
+const redactions = REDACTED.map(({ table, columns }) => ({
+  table,
+  search: redactMentions(table, columns),
+}));
+const counts = COUNTED.map(({ table, columns }) => ({
+  table,
+  search: countMentions(table, columns),
+}));
+
+/** Takes the person out of texts, lists and rows, and counts the settings that name one. */
+export async function searchEverywhere(
+  db: Db,
+  spellings: Spellings,
+  { erased, kept }: { erased: Tally; kept: Tally },
+): Promise<void> {
+  for (const { table, search } of redactions)
+    erased.add(table, await searchTable(db, table, search, spellings));
+  for (const [table, search] of Object.entries(EMPTIED))
+    erased.add(table, await searchTable(db, table, search, spellings));
+  const { pattern } = spellings;
+  erased.add('webhook_events', (await db.sql(DELETE_MENTIONING_EVENTS, { pattern })).length);
+  erased.add('rejected_rows', await eraseRejectedRows(db, spellings));
+  erased.add('list_values', await removeListValues(db, spellings));
+  for (const { table, search } of counts)
+    kept.add(table, await searchTable(db, table, search, spellings));
+}
+
+/** Runs a search over all windows of a table; returns how many rows mention the person. */
+async function searchTable(
+  db: Db,
+  table: string,
+  search: Template,
+  { pattern }: Spellings,
+): Promise<number> {
+  const searchWindow = (after: string): Promise<SearchedWindow> =>
+    db.transaction(async (tx) => {
+      const params = { company_id: db.company_id, after, limit: LIMIT, pattern };
+      const [searched] = await tx.query<SearchedWindow>(search(params));
+      // Processes that route calls keep names of buyers.
+      if (searched!.mentioned > 0) recordWriteOf(tx, table);
+      return searched!;
+    });
+  let total = 0;
+  for (let after: string | null = '0'; after !== null;) {
+    const { last, mentioned } = await searchWindow(after);
+    total += mentioned;
+    after = last;
+  }
+  return total;
+}
+
+async function eraseRejectedRows(db: Db, spellings: Spellings): Promise<number> {
+  let total = 0;
+  let [after_file, after_line] = ['0', '-1'];
+  for (;;) {
+    const params = { ...spellings, after_file, after_line, limit: LIMIT };
+    const [searched] = await db.sql(ERASE_REJECTED_ROWS, params);
+    if (!searched) return total;
+    total += searched.erased!;
+    [after_file, after_line] = [searched.last_file, searched.last_line];
+  }
+}
+
+async function removeListValues(db: Db, spellings: Spellings): Promise<number> {
+  let total = 0;
+  let [after_list, after_id] = ['0', '-1'];
+  for (;;) {
+    const params = { ...spellings, after_list, after_id, limit: LIMIT };
+    const [searched] = await db.sql(FIND_LIST_VALUES, params);
+    if (!searched) return total;
+    const entries = searched.spelled as { list: number; value: string }[];
+    for (const list of new Set(entries.map((entry) => entry.list))) {
+      const values = entries.filter((entry) => entry.list === list).map(({ value }) => value);
+      total += await db.transaction(async (tx) => {
+        await tx.sql(LOCK_LIST, { list });
+        return removeValues(tx, BigInt(list), values);
+      });
+    }
+    [after_list, after_id] = [searched.last_list, searched.last_id];
+  }
+}

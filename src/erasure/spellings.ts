@@ -1,0 +1,72 @@
+import {
+  getCountryCallingCode,
+  isSupportedCountry,
+  parsePhoneNumberFromString,
+} from 'libphonenumber-js/max';
+
+/** How a person may stand in texts. */
+export interface Spellings {
+  /** Digits of the number, as it is dialed at home and from abroad. */
+  digits: string[];
+  /** A regular expression of PostgreSQL for the number and the addresses within a text. */
+  pattern: string;
+}
+
+/** A number of E.164 without the plus, and the country of whoever writes numbers without code. */
+export interface WrittenNumber {
+  number: string;
+  country: string;
+}
+
+/** A shorter number without its country code is found in texts about something else. */
+const MIN_LOCAL_DIGITS = 7;
+
+/** Up to three characters that are neither letters nor digits may stand between two digits. */
+const BETWEEN = '[^[:alnum:]]{0,3}';
+
+export function spellPerson(written: WrittenNumber, emails: readonly string[]): Spellings {
+  const { number } = written;
+  const local = readLocal(written);
+  return {
+    digits: [number, `00${number}`, `011${number}`, ...(local ?? [])],
+    pattern: [numberPattern(number, local), ...emails.map(emailPattern)].join('|'),
+  };
+}
+
+/** Addresses alone. */
+export const spellEmails = (emails: readonly string[]): Spellings => ({
+  digits: [],
+  pattern: emails.map(emailPattern).join('|'),
+});
+
+/**
+ * The number without country code, as one dials it in its country. Elsewhere it is a number of that
+ * place, unless it begins with a prefix such as the zero.
+ */
+function readLocal({ number, country }: WrittenNumber): [string] | undefined {
+  const parsed = parsePhoneNumberFromString(`+${number}`);
+  if (!parsed) return undefined;
+  const local = parsed.formatNational().replace(/\D/g, '');
+  const is_home =
+    isSupportedCountry(country) && getCountryCallingCode(country) === parsed.countryCallingCode;
+  const is_clear = is_home || local !== parsed.nationalNumber;
+  return is_clear && local.length >= MIN_LOCAL_DIGITS ? [local] : undefined;
+}
+
+const joinDigits = (digits: string): string => [...digits].join(BETWEEN);
+
+function numberPattern(number: string, local: [string] | undefined): string {
+  const national = parsePhoneNumberFromString(`+${number}`)?.nationalNumber ?? number;
+  const code = number.slice(0, number.length - national.length);
+  // The plus, or what is dialed for it; a zero before the number, as in +44 (0)20.
+  const prefix = `(?:(?:[+]|00|011)${BETWEEN})?`;
+  const forms = [
+    `${prefix}${joinDigits(code)}${BETWEEN}(?:0${BETWEEN})?${joinDigits(national)}`,
+    // After the code of a country it is another number.
+    ...(local ?? []).map((digits) => `(?<![+][0-9]{1,3}${BETWEEN})[(]?${joinDigits(digits)}`),
+  ];
+  return `(?<![0-9])(?:${forms.join('|')})(?![0-9])`;
+}
+
+const emailPattern = (email: string): string =>
+  `(?<![[:alnum:]._%+-])${email.replace(/[^\p{L}\p{N}@]/gu, String.raw`\$&`)}(?![[:alnum:]-])`;

@@ -1,0 +1,17 @@
+/** Counts rows by table. */
+export class Tally {
+  private readonly rows = new Map<string, number>();
+
+  add(table: string, count: number): void {
+    if (count > 0) this.rows.set(table, (this.rows.get(table) ?? 0) + count);
+  }
+
+  merge(other: Tally): void {
+    for (const [table, count] of other.rows) this.add(table, count);
+  }
+
+  /** Tables with rows, in the order in which they came. */
+  list(): Record<string, number> {
+    return Object.fromEntries(this.rows);
+  }
+}
