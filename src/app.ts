@@ -31,6 +31,7 @@ import { ValidQueries } from './http/valid-queries';
 import { validator } from './http/validate';
 import { loadDestinationTest } from './people/destinations';
 import { fromAllParts } from './installation/all-parts';
+import { confirmationPage } from './people/confirmation-page';
 import { invitationPage } from './people/invitation-page';
 import { measurements, type Measurements } from './processes/measure';
 import { within } from './telemetry/tracing';
@@ -59,6 +60,7 @@ export function createApp(
   app.use(consolePages());
   app.use(helmet(PAGE_HEADERS), docs());
   app.get('/invitations', invitationPage);
+  app.get('/confirmations', confirmationPage);
   app.use(() => {
     throw new HttpProblem('unknown_path', 'There is no such path.');
   });

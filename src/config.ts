@@ -4,7 +4,7 @@ import { bool, cleanEnv, makeValidator, port, str } from 'envalid';
 import type { CarrierName } from './carriers/carrier';
 import { parseHostList } from './db/host-list';
 import { namesDatabase } from './db/session-settings';
-import { parseMailbox } from './mail/address';
+import { MAIL_VARIABLES, mailSettings, type MailSettings } from './mail/settings';
 import { StartError } from './start-error';
 import { S3_VARIABLES, s3Faults, s3Settings, type S3Settings } from './storage/s3-settings';
 
@@ -13,7 +13,7 @@ process.env.TZ = 'UTC';
 /** Which versions of Node.js are supported, package.json says; each import would print it anew. */
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
-export interface Config {
+export interface Config extends MailSettings {
   port: number;
   host: string;
   /** How many processes answer requests; with more than one, another one runs the jobs. */
@@ -68,10 +68,6 @@ export interface Config {
   public_url: string;
   /** Whether it was given; otherwise it is that of this machine. */
   public_url_is_set: boolean;
-  /** The server that sends e-mails; absent: they are only stored. */
-  smtp_url: string | undefined;
-  /** The sender of e-mails when neither action nor schedule has one. */
-  mail_from: string;
   /** Networks, as CIDR, that webhooks may reach although they are not public. */
   webhook_allow_networks: string[];
   /** How long deliveries to webhooks are kept, with their logs. */
@@ -124,16 +120,6 @@ const webUrl = makeValidator<string>((input) => {
   if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash)
     throw new Error('must be a URL such as https://api.example.com');
   return input.replace(/(?<!\/)\/+$/, '');
-});
-const smtpUrl = makeValidator<string>((input) => {
-  if (!/^smtps?:\/\/[^/\s]+/.test(input))
-    throw new Error('must be a URL that begins with smtp:// or smtps://');
-  return input;
-});
-const mailbox = makeValidator<string>((input) => {
-  if (!parseMailbox(input))
-    throw new Error('must be one address, such as desk@example.com or Desk <desk@example.com>');
-  return input;
 });
 const networks = makeValidator<string[]>((input) => {
   const list = input.split(',').map((network) => network.trim());
@@ -192,8 +178,7 @@ const VARIABLES = {
   TWILIO_AUTH_TOKEN: str({ default: undefined }),
   TWILIO_BASE_URL: webUrl({ default: 'https://api.twilio.com' }),
   PUBLIC_URL: webUrl({ default: undefined }),
-  SMTP_URL: smtpUrl({ default: undefined }),
-  MAIL_FROM: mailbox({ default: 'Trunkline <no-reply@trunkline.example>' }),
+  ...MAIL_VARIABLES,
   WEBHOOK_ALLOW_NETWORKS: networks({ default: [] }),
   WEBHOOK_LOG_DAYS: between(1, 36_500)({ default: 30 }),
   CALL_DAYS: between(0, 36_500)({ default: 0 }),
@@ -247,8 +232,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     },
     public_url: values.PUBLIC_URL ?? `http://localhost:${values.PORT}`,
     public_url_is_set: values.PUBLIC_URL !== undefined,
-    smtp_url: values.SMTP_URL,
-    mail_from: values.MAIL_FROM,
+    ...mailSettings(values),
     webhook_allow_networks: values.WEBHOOK_ALLOW_NETWORKS,
     ...daysKept(values),
   });

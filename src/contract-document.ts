@@ -150,10 +150,15 @@ export interface RawOperation {
 
 /**
  * What a request is authenticated by: credentials of the company, the token of an offer or a
- * schedule, of an inbound webhook or of an invitation, or the signature of a carrier.
+ * schedule, of an inbound webhook, an invitation or a confirmation, or the signature of a carrier.
  */
 export type CredentialKind =
-  'account' | 'lead_token' | 'webhook_token' | 'invitation_token' | 'carrier_signature';
+  | 'account'
+  | 'lead_token'
+  | 'webhook_token'
+  | 'invitation_token'
+  | 'confirmation_token'
+  | 'carrier_signature';
 
 export const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 export type Method = (typeof METHODS)[number];

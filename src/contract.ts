@@ -32,6 +32,7 @@ export type {
 const SCHEMES: Record<string, CredentialKind> = {
   leadToken: 'lead_token',
   invitationToken: 'invitation_token',
+  confirmationToken: 'confirmation_token',
   carrierSignature: 'carrier_signature',
 };
 

@@ -27,6 +27,7 @@ export const BASE_URL = `http://127.0.0.1:3000${BASE_PATH}`;
 const TOKENS: Record<string, string> = {
   lead_token: 'LEAD_TOKEN',
   invitation_token: 'INVITATION_TOKEN',
+  confirmation_token: 'CONFIRMATION_TOKEN',
 };
 
 const isScalar = (value: unknown): value is string | number =>
@@ -123,7 +124,8 @@ function credentialsOf(operation: Operation): Pick<SampleRequest, 'credentials' 
   if (credentials === 'account') return { credentials: 'key_pair', token: {} };
   if (credentials === 'webhook_token') return { credentials: 'endpoint_token', token: {} };
   if (credentials === 'lead_token') return { credentials: 'none', token: {} };
-  return { credentials: 'none', token: { invitation_token: TOKENS.invitation_token! } };
+  const name = credentials === 'confirmation_token' ? credentials : 'invitation_token';
+  return { credentials: 'none', token: { [name]: TOKENS[name]! } };
 }
 
 /** The same operation with a file, where it takes one. */

@@ -35,8 +35,22 @@ export const projection = {
       FROM alerts a
       WHERE a.company_id = t.company_id AND a.alert_rule_id = t.id AND a.ended_at IS NULL
     )`,
+    unconfirmed_emails: `ARRAY(
+      SELECT e.email
+      FROM unnest(t.emails) WITH ORDINALITY AS e(email, n)
+      WHERE NOT EXISTS (
+        SELECT
+        FROM mail_addresses a
+        WHERE a.company_id = t.company_id AND a.email = lower(e.email)
+          AND a.confirmed_at IS NOT NULL
+      )
+      ORDER BY e.n
+    )`,
     last_error: true,
     last_error_at: true,
+    unsent_mails_count: true,
+    last_unsent_at: true,
+    last_unsent_reason: true,
   },
 } as const satisfies Projection<'AlertRule', 'alert_rule', 'alert_rules'>;
 
@@ -64,14 +78,20 @@ const ALERTS = {
 } as const satisfies Projection<'Alert', 'alert', 'alerts'>;
 
 /** Rules that say when people are told that something is wrong, and what came of them. */
-export const alertRules = ({ clock }: Deps) => {
+export const alertRules = ({ clock, queue, config }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {
     listAlertRules: ({ query, db }) =>
       page(query, { db, now: clock(), projection, orders: CHRONOLOGICAL }),
     showAlertRule: (call) => records.show(call),
-    createAlertRule: (call) => records.create({ ...call, query: {} }, createRule),
-    updateAlertRule: (call) => records.update({ ...call, query: {} }, updateRule),
+    createAlertRule: (call) =>
+      records.create({ ...call, query: {} }, (tx, fields, now) =>
+        createRule(tx, fields, { queue, config, now }),
+      ),
+    updateAlertRule: (call) =>
+      records.update({ ...call, query: {} }, (tx, id, { fields, now }) =>
+        updateRule(tx, id, { fields, queue, config, now }),
+      ),
     deleteAlertRule: (call) => records.delete({ ...call, query: {} }, deleteRule),
 
     listAlerts: ({ query, db }) => {

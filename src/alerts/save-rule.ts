@@ -4,6 +4,9 @@ import type { Db } from '../db/tenant';
 import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import { HttpProblem } from '../errors';
 import { withDefaults } from '../http/defaults';
+import type { Queue } from '../jobs/queue';
+import { requestConfirmations } from '../people/confirm-addresses';
+import type { MailContext } from '../people/take-mails';
 import { openMinutes } from '../time/opening-hours';
 import { COUNT_RULES, LOCK_RULE_COUNT } from './queries/alerts';
 
@@ -72,6 +75,12 @@ function requireFitting(rule: Given): void {
     );
 }
 
+/** Each address once, as it is written first. */
+const distinctAddresses = (emails: readonly string[]): string[] => {
+  const lowered = emails.map((email) => email.toLowerCase());
+  return emails.filter((_, n) => lowered.indexOf(lowered[n]!) === n);
+};
+
 async function columnsOf(db: Db, fields: Fields) {
   const owners: Partial<Record<Owner, bigint | null>> = {};
   for (const name of OWNER_NAMES) {
@@ -88,7 +97,7 @@ async function columnsOf(db: Db, fields: Fields) {
     ...{ name, kind, paused, percent, minutes, count, min_calls, amount, external_record_id },
     ...owners,
     ...(time_zone && { time_zone }),
-    ...(emails !== undefined && { emails: [...new Set(emails ?? [])] }),
+    ...(emails !== undefined && { emails: distinctAddresses(emails ?? []) }),
     ...(schedule !== undefined && {
       schedule: (schedule ?? []) as object[],
       open_minutes: openMinutes(schedule ?? []),
@@ -113,12 +122,21 @@ async function requireRoom(tx: Db): Promise<void> {
   );
 }
 
+/** Addresses that are not confirmed are asked; throws 429 where that must wait. */
+const askAddresses = (tx: Db, { emails }: Fields, context: Saving): Promise<void> =>
+  requestConfirmations(tx, emails ?? [], { ...context, field: 'emails' });
+
+interface Saving extends MailContext {
+  queue: Queue;
+}
+
 /** Creates a rule and returns its id. */
 export async function createRule(
   tx: Db,
   sent: Schemas['AlertRuleCreate'],
-  now: Date,
+  context: Saving,
 ): Promise<bigint> {
+  const { now } = context;
   const fields = { ...DEFAULTS, ...withDefaults<Fields>(sent, DEFAULTS) };
   requireFitting(fields);
   await requireRoom(tx);
@@ -132,15 +150,18 @@ export async function createRule(
     company_id: tx.company_id,
     ...createdAt(now),
   };
-  return (await tx.prisma.alertRule.create({ data, select: { id: true } })).id;
+  const { id } = await tx.prisma.alertRule.create({ data, select: { id: true } });
+  await askAddresses(tx, fields, context);
+  return id;
 }
 
 /** Changes a locked rule. */
 export async function updateRule(
   tx: Db,
   id: bigint,
-  { fields: sent, now }: { fields: Schemas['AlertRuleUpdate']; now: Date },
+  { fields: sent, ...context }: Saving & { fields: Schemas['AlertRuleUpdate'] },
 ): Promise<void> {
+  const { now } = context;
   const fields = withDefaults<Fields>(sent, DEFAULTS);
   const where = keyOf(tx, id);
   const before = await tx.prisma.alertRule.findUniqueOrThrow({ where });
@@ -149,6 +170,7 @@ export async function updateRule(
   const asked = own.min_calls === undefined ? before.min_calls : own.min_calls;
   const min_calls = asked ?? defaultMinCalls(fields.kind ?? before.kind);
   await tx.prisma.alertRule.update({ where, data: { ...own, min_calls, ...changedAt(now) } });
+  await askAddresses(tx, fields, context);
 }
 
 /** Deletes a locked rule; its alerts end when rules are looked at next. */

@@ -1,21 +1,31 @@
 import type { Deps } from '../deps';
 import type { Tasks } from '../jobs/tasks';
-import { CLAIM_NEWS } from './queries/alerts';
+import { findConfirmed } from '../people/confirm-addresses';
+import { takeMails } from '../people/take-mails';
+import { CLAIM_NEWS, RECORD_UNSENT } from './queries/alerts';
 
-type Context = Pick<Deps, 'tenants' | 'queue'>;
+type Context = Pick<Deps, 'tenants' | 'queue' | 'config' | 'clock'>;
 
 /**
- * Queues the mails about an alert that has begun or ended, one job for each address: an address
- * whose server is down holds up no other. However often it runs, the mails are queued once.
+ * Queues the mails about an alert that has begun or ended, one job for each confirmed address: an
+ * address whose server is down holds up no other. However often it runs, the mails are queued and
+ * counted once. Those that the quotas have no room for are noted on the rule.
  */
 export async function tellOfAlert(
   { company_id, alert_id, news }: Tasks['tell_of_alert'],
-  { tenants, queue }: Context,
+  { tenants, queue, config, clock }: Context,
 ): Promise<void> {
   await tenants.of(BigInt(company_id)).statements(async (tx) => {
+    const now = clock();
     const [alert] = await tx.sql(CLAIM_NEWS, { id: alert_id, news });
     if (!alert) return;
-    const mails = alert.emails.map((to) => ({ company_id, alert_id, to, news }));
+    const emails = await findConfirmed(tx, alert.emails);
+    const { granted, refused } = await takeMails(tx, emails, { config, now });
+    const mails = granted.map((to) => ({ company_id, alert_id, to, news }));
     await queue.addAll(tx, 'mail_alert', mails);
+    const [first] = refused;
+    if (!first) return;
+    const unsent = { rule_id: alert.rule_id, count: refused.length, reason: first.reason, now };
+    await tx.sql(RECORD_UNSENT, unsent);
   });
 }

@@ -22,7 +22,7 @@ const PORTION = 500;
 /** How long one pass looks at the rules of one company: the others do not wait longer. */
 const MAX_COMPANY_MS = 10_000;
 
-/** Looks at the rules of all companies. Returns whether some must be looked at again at once. */
+/** Looks at the rules of all companies. Returns whether alerts are left to begin or to end now. */
 export type RuleWatcher = (signal?: AbortSignal) => Promise<boolean>;
 
 /**
@@ -35,25 +35,29 @@ export function ruleWatcher(
   context: Context,
   { portion = PORTION, max_company_ms = MAX_COMPANY_MS } = {},
 ): RuleWatcher {
-  /** The rule of a company that the last pass ended with. */
-  const last_rules = new Map<string, string>();
+  /** The rule that the last pass of a company ended with, where its time was over. */
+  let last_rules = new Map<string, string>();
   const { database, tenants, log } = context;
   return async (signal) => {
+    const before = last_rules;
+    last_rules = new Map();
+    let has_more = false;
     for (const { company_id } of await database.sql(LIST_WATCHED_COMPANIES, {})) {
+      if (signal?.aborted) break;
       const until_ms = performance.now() + max_company_ms;
       const is_over = () => signal?.aborted === true || performance.now() > until_ms;
       const pass = { ...context, portion, is_over };
       try {
         const db = tenants.of(BigInt(company_id!));
-        const last = await watchCompany(db, pass, last_rules.get(company_id!));
-        if (last === undefined) last_rules.delete(company_id!);
-        else last_rules.set(company_id!, last);
+        const end = await watchCompany(db, pass, before.get(company_id!));
+        has_more ||= end.has_more;
+        if (end.last_rule !== undefined) last_rules.set(company_id!, end.last_rule);
       } catch (error) {
         // The other companies do not wait for it; it is tried again.
         log.error({ err: error, company_id }, 'alert rules could not be looked at');
       }
     }
-    return last_rules.size > 0;
+    return has_more;
   };
 }
 
@@ -65,12 +69,15 @@ interface Pass extends Context {
 
 type Ended = Row<'alerts.end_unwatched'>;
 
-/** Returns the rule that the time ended with; undefined where all rules were looked at. */
-async function watchCompany(
-  db: Db,
-  pass: Pass,
-  last_rule: string | undefined,
-): Promise<string | undefined> {
+/** How a pass of a company ended. */
+interface PassEnd {
+  /** The rule with which its time was over, if it was. */
+  last_rule?: string;
+  /** Whether alerts of that rule are left. */
+  has_more: boolean;
+}
+
+async function watchCompany(db: Db, pass: Pass, last_rule: string | undefined): Promise<PassEnd> {
   const { clock, portion, is_over } = pass;
   let ended;
   do [{ ended }] = (await db.sql(END_UNWATCHED, { now: clock(), max: portion })) as [Ended];
@@ -78,14 +85,17 @@ async function watchCompany(
   const rules = await db.sql(READ_RULES, { now: clock() });
   const first = rules.findIndex(({ id }) => id === last_rule) + 1;
   for (const rule of [...rules.slice(first), ...rules.slice(0, first)]) {
-    await watchRule(db, rule, pass);
-    if (is_over()) return rule.id;
+    const has_more = await watchRule(db, rule, pass);
+    if (is_over()) return { last_rule: rule.id, has_more };
   }
-  return undefined;
+  return { has_more: false };
 }
 
-/** Looks at a rule until nothing is left to begin or to end, or the time is over. */
-async function watchRule(db: Db, rule: Rule, pass: Pass): Promise<void> {
+/**
+ * Looks at a rule until nothing is left to begin or to end, or the time is over. Returns whether
+ * something is left.
+ */
+async function watchRule(db: Db, rule: Rule, pass: Pass): Promise<boolean> {
   const { log, clock, is_over } = pass;
   const { id } = rule;
   try {
@@ -94,9 +104,11 @@ async function watchRule(db: Db, rule: Rule, pass: Pass): Promise<void> {
     do has_more = await db.statements((tx) => changeSome(tx, rule, pass));
     while (has_more && !is_over());
     if (rule.has_error) await db.sql(CLEAR_RULE_ERROR, { id });
+    return has_more;
   } catch (error) {
     log.error({ err: error, company_id: db.company_id, rule: id }, 'an alert rule has failed');
     await db.sql(RECORD_RULE_ERROR, { id, error: describeFault(error), now: clock() });
+    return false;
   }
 }
 

@@ -4,6 +4,7 @@ import type { Deps } from '../deps';
 import { deleteExpiredAnswers } from '../http/idempotency';
 import { endLoopFault, recordLoopFault } from '../jobs/loop-faults';
 import { foldNextActions } from '../leads/fold-next-actions';
+import { deleteOldMailCounts } from '../people/mail-counts';
 import { deleteExpiredPings } from '../ping-post/delete-expired-pings';
 import { deleteOldRecords } from '../retention/delete-old';
 import { deleteExpiredBids } from '../routing/delete-expired-bids';
@@ -46,6 +47,7 @@ function deletionsIn(part: Deps): Promise<void>[] {
     deleteExpiredBids(sql),
     deleteExpiredRateLimits(sql),
     deleteUnusedCounts(sql),
+    deleteOldMailCounts(sql),
     foldNextActions(sql),
     deleteOldWebhookLogs(part, config.webhook_log_days),
     deleteOldRecords(part, config),

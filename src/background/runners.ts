@@ -3,6 +3,7 @@ import { eraseSuppressionList } from '../suppression/erase-list';
 import { removeLeads, resumeLeads } from '../leads/owner-leads';
 import { importSuppressionFile } from '../suppression/import-file';
 import { forgetNumber } from '../numbers/release-number';
+import { sendConfirmation } from '../people/send-confirmation';
 import { sendInvitation } from '../people/send-invitation';
 import { sendActionWebhook } from '../outreach/send-action-webhook';
 import { mailAlert } from '../alerts/mail-alert';
@@ -23,5 +24,6 @@ export const createRunners = (deps: Deps): Runners => ({
   play_sandbox_call: (payload) => playSandboxCall(payload, deps),
   forget_number: (payload, context) => forgetNumber(payload, context, deps),
   send_invitation: (payload) => sendInvitation(payload, deps),
+  send_confirmation: (payload) => sendConfirmation(payload, deps),
   remove_leads: (payload, context) => removeLeads(payload, context, deps),
 });

@@ -72,7 +72,7 @@ const areOwnFields = (fields: object): boolean =>
       isLimit(name),
   );
 
-interface Context extends Pick<Deps, 'queue' | 'authenticator'> {
+interface Context extends Pick<Deps, 'queue' | 'authenticator' | 'config'> {
   caller: Call<'createBuyerGroup'>['caller'];
   now: Date;
 }

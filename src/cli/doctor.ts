@@ -18,6 +18,7 @@ import {
 import { pepperMatches, WrongPepper } from '../installation/pepper';
 import { differencesOf, readSettings, sharedSettings } from '../installation/shared-settings';
 import { storageFault } from '../installation/storage-mark';
+import { countRefusedMails } from '../people/mail-counts';
 import { folderFault, StartError } from '../start-error';
 import { nameOfStorage, openStorage } from '../storage/open';
 import { SERVER_VERSION, UNFINISHED_PURCHASES } from './queries/operator';
@@ -181,10 +182,12 @@ async function inUse(sql: Sql, config: Config): Promise<Finding[]> {
 async function cellsAndPurchases(sql: Sql, { database_url }: Config): Promise<Finding[]> {
   const numbers = await interrupted(sql);
   const failing = await listFaults(sql);
+  const refused = [await countRefusedMails(sql, new Date())];
   const { cells, faults } = database_url
     ? await examineCells(database_url, async (of_cell) => {
         numbers.push(...(await interrupted(of_cell)));
         failing.push(...(await listFaults(of_cell)));
+        refused.push(await countRefusedMails(of_cell, new Date()));
       })
     : { cells: 0, faults: [] };
   const found = cells === 0 ? [] : [finding('cells', true, `${cells}, all in use`)];
@@ -192,7 +195,15 @@ async function cellsAndPurchases(sql: Sql, { database_url }: Config): Promise<Fi
     ...(faults.length === 0 ? found : faults.map((fault) => finding('cells', false, fault))),
     purchases(numbers),
     background(failing),
+    mails(refused),
   ];
+}
+
+/** Mails of today that the quotas had no room for: no fault, but somebody may miss them. */
+function mails(refused: readonly { mails: number; companies: number }[]): Finding {
+  const sum = (name: 'mails' | 'companies') => refused.reduce((all, each) => all + each[name], 0);
+  const text = `${sum('mails')} of today were over the quotas, of ${sum('companies')} companies`;
+  return finding('mails', true, sum('mails') === 0 ? 'none of today was over a quota' : text);
 }
 
 /** What the background says that it cannot do. */

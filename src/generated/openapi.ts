@@ -3495,7 +3495,7 @@ export interface paths {
         put?: never;
         /**
          * Send an invitation
-         * @description Mails a new invitation, valid for seven days and for one token. Earlier invitations become invalid.
+         * @description Mails a new invitation, valid for seven days and for one token. Earlier invitations become invalid. An address that was invited within the last hour is not invited again (429): its invitation is still open.
          */
         post: operations["inviteUser"];
         delete?: never;
@@ -3518,6 +3518,26 @@ export interface paths {
          * @description Creates a token for the invited user from the `invitation_token` of the link that was mailed. An invitation works once, and the token is shown only in this response.
          */
         post: operations["acceptInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/email_addresses/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm an e-mail address
+         * @description Confirms an address that an alert rule or an outgoing webhook names, with the `confirmation_token` of the link that was mailed to it. Until then it gets no other mail. A link works once, within seven days.
+         */
+        post: operations["confirmEmailAddress"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6484,7 +6504,7 @@ export interface components {
             paused?: boolean | null;
             /** @description Only events for which all of these match are sent, judged by the tokens of the call and of its lead. */
             record_token_filter_list?: components["schemas"]["TokenFilter"][] | null;
-            /** @description Notified when the receiver pauses the webhook (410), and when a delivery is dead; at most once an hour. */
+            /** @description Notified when the receiver pauses the webhook (410), and when a delivery is dead; at most once an hour. It is first mailed a link by which it confirms that it wants this. */
             alert_email?: string | null;
             /** @description The record's identifier in another system; it need not be unique. */
             external_record_id?: string | null;
@@ -6563,6 +6583,8 @@ export interface components {
             record_token_filter_list?: string[];
             /** @description Notified when the receiver pauses the webhook (410), and when a delivery is dead. Null for nobody. */
             alert_email?: string | null;
+            /** @description Whether `alert_email` has confirmed that it wants this, and is notified. Null without an address. */
+            alert_email_confirmed?: boolean | null;
             /** @description How many secrets it has had. The secret itself is shown only once, when it is created. */
             secret_version?: number;
             /** @description When the secret replaced the previous one, which remains valid for 24 hours. Null until then. */
@@ -8861,7 +8883,7 @@ export interface components {
             min_calls?: number | null;
             /** @description Dollars, for `balance_low`; by default the buyer's own `balance_low_limit`. */
             amount?: number | null;
-            /** @description Who is mailed when an alert begins, and when it ends. */
+            /** @description Who is mailed when an alert begins, and when it ends. An address is first mailed a link by which it confirms that it wants this; until then it gets nothing else. */
             emails?: string[] | null;
             /** @description The zone of `schedule`. */
             time_zone?: string | null;
@@ -8955,10 +8977,18 @@ export interface components {
              * @description How many of its alerts have not ended.
              */
             open_alerts_count?: number;
+            /** @description Those of `emails` that have not confirmed yet, and get no alerts. */
+            unconfirmed_emails?: string[];
             /** @description Why the rule could not be looked at when it last was; null once it can. It is tried again at each look. */
             last_error?: string | null;
             /** @description When it last could not be looked at; null once it can. */
             last_error_at?: components["schemas"]["Timestamp"];
+            /** @description How many of its mails were over a quota of the day, and were not sent. */
+            unsent_mails_count?: number;
+            /** @description When one of its mails was last not sent; null for never. */
+            last_unsent_at?: components["schemas"]["Timestamp"];
+            /** @description Which quota had no room for that mail. */
+            last_unsent_reason?: string | null;
         };
         AlertRuleReply: {
             /** @description HTTP status of the response. */
@@ -11121,6 +11151,23 @@ export interface components {
         InvitationAccept: {
             /** @description What the token is for; by default "Invitation". */
             name?: string;
+        };
+        EmailAddressReply: {
+            /** @description HTTP status of the response. */
+            status: number;
+            /** @description Always true here; false in an error. */
+            success: boolean;
+            errors: components["schemas"]["NoErrors"];
+            /** @description The address, as it is after the request. */
+            email_address: {
+                /** @description The address, in lowercase. */
+                email: string;
+                /** @description The company that mails to it. */
+                company: string;
+                /** @description When it was confirmed. */
+                confirmed_at: components["schemas"]["Timestamp"];
+            };
+            metadata: components["schemas"]["RecordMetadata"];
         };
         /** @enum {string} */
         AccessControlListOrder: "id" | "name" | "created_at" | "updated_at";
@@ -21819,6 +21866,35 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    confirmEmailAddress: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice for this request, preferably a uuid. For 24 hours the same request with the same key has one effect and gets the same response. A different request with the same key gets 422, and a request that arrives while the first is still running gets 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The address. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailAddressReply"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            409: components["responses"]["Conflict"];
             422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];

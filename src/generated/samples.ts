@@ -3673,6 +3673,23 @@ export const SAMPLES: Record<string, { lang: string; label: string; source: stri
       "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/invitations/accept\",\n    params={\"invitation_token\": \"INVITATION_TOKEN\"},\n    json={\"name\": \"Laptop\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
     }
   ],
+  "confirmEmailAddress": [
+    {
+      "lang": "Shell",
+      "label": "curl",
+      "source": "curl -X POST 'http://127.0.0.1:3000/api/v1/email_addresses/confirm?confirmation_token=CONFIRMATION_TOKEN'"
+    },
+    {
+      "lang": "TypeScript",
+      "label": "TypeScript",
+      "source": "import createClient from 'openapi-fetch';\nimport type { paths } from './trunkline';\n\nconst client = createClient<paths>({\n  baseUrl: 'http://127.0.0.1:3000/api/v1',\n});\n\nconst { data, error } = await client.POST('/email_addresses/confirm', {\n  querySerializer: () => 'confirmation_token=CONFIRMATION_TOKEN',\n});\nconsole.log(error ?? data);"
+    },
+    {
+      "lang": "Python",
+      "label": "Python",
+      "source": "import requests\n\nresponse = requests.post(\n    \"http://127.0.0.1:3000/api/v1/email_addresses/confirm\",\n    params={\"confirmation_token\": \"CONFIRMATION_TOKEN\"},\n)\nresponse.raise_for_status()\nprint(response.json())"
+    }
+  ],
   "listAccessControlLists": [
     {
       "lang": "Shell",

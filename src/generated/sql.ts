@@ -425,6 +425,16 @@ export interface SqlTypes {
     };
     row: object;
   };
+  'alerts.record_unsent': {
+    params: {
+      count: number | string | bigint | null;
+      now: Date | string | null;
+      reason: string | null;
+      company_id: number | string | bigint | null;
+      rule_id: number | string | bigint | null;
+    };
+    row: object;
+  };
   'alerts.used_caps': {
     params: {
       company_id: number | string | bigint | null;
@@ -3177,6 +3187,18 @@ export interface SqlTypes {
       company_name: string;
     };
   };
+  'http.find_open_confirmation': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      number: number | string | bigint | null;
+      now: Date | string | null;
+      valid_days: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+    };
+  };
   'http.find_open_invitation': {
     params: {
       company_id: number | string | bigint | null;
@@ -4983,6 +5005,60 @@ export interface SqlTypes {
       email: string;
     };
   };
+  'people.begin_confirmations': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      emails: readonly (string)[] | string | null;
+      again_hours: number | string | bigint | null;
+    };
+    row: {
+      id: string;
+      email: string;
+      number: number;
+    };
+  };
+  'people.begin_invitations': {
+    params: {
+      company_id: number | string | bigint | null;
+      now: Date | string | null;
+      emails: readonly (string)[] | string | null;
+      again_minutes: number | string | bigint | null;
+    };
+    row: {
+      email: string;
+    };
+  };
+  'people.confirm_address': {
+    params: {
+      now: Date | string | null;
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      number: number | string | bigint | null;
+    };
+    row: {
+      email: string;
+      confirmed_at: Date | null;
+      company: string;
+    };
+  };
+  'people.confirm_invited_address': {
+    params: {
+      company_id: number | string | bigint | null;
+      email: string | null;
+      now: Date | string | null;
+    };
+    row: object;
+  };
+  'people.count_refused_mails': {
+    params: {
+      day: Date | string | null;
+    };
+    row: {
+      mails: number;
+      companies: number;
+    };
+  };
   'people.delete_generated_team_of_group': {
     params: {
       now: Date | string | null;
@@ -4991,6 +5067,14 @@ export interface SqlTypes {
     };
     row: {
       id: string;
+    };
+  };
+  'people.delete_old_mail_counts': {
+    params: {
+      max: number | string | bigint | null;
+    };
+    row: {
+      deleted: number;
     };
   };
   'people.delete_team_of_buyer': {
@@ -5017,6 +5101,45 @@ export interface SqlTypes {
       superuser: boolean | null;
       expires_at: Date | null;
       user_email: string | null;
+    };
+  };
+  'people.find_confirmation': {
+    params: {
+      company_id: number | string | bigint | null;
+      id: number | string | bigint | null;
+      number: number | string | bigint | null;
+    };
+    row: {
+      email: string;
+      company: string;
+    };
+  };
+  'people.find_confirmed': {
+    params: {
+      company_id: number | string | bigint | null;
+      emails: readonly (string)[] | string | null;
+    };
+    row: {
+      email: string;
+    };
+  };
+  'people.find_emails': {
+    params: {
+      company_id: number | string | bigint | null;
+      ids: readonly (number | string | bigint)[] | string | null;
+    };
+    row: {
+      id: string;
+      email: string;
+    };
+  };
+  'people.find_invited_at': {
+    params: {
+      company_id: number | string | bigint | null;
+      email: string | null;
+    };
+    row: {
+      invited_at: Date | null;
     };
   };
   'people.find_open_invitation': {
@@ -5104,8 +5227,10 @@ export interface SqlTypes {
   };
   'people.find_users_to_invite': {
     params: {
-      user_ids: readonly (number | string | bigint)[] | string | null;
       company_id: number | string | bigint | null;
+      user_ids: readonly (number | string | bigint)[] | string | null;
+      now: Date | string | null;
+      again_minutes: number | string | bigint | null;
       team_id: number | string | bigint | null;
     };
     row: {
@@ -5220,6 +5345,18 @@ export interface SqlTypes {
       team_ids: readonly (number | string | bigint)[] | string | null;
     };
     row: object;
+  };
+  'people.take_mails': {
+    params: {
+      company_id: number | string | bigint | null;
+      day: Date | string | null;
+      mailboxes: readonly (string)[] | string | null;
+      company_max: number | string | bigint | null;
+      mailbox_max: number | string | bigint | null;
+    };
+    row: {
+      refusals: string[];
+    };
   };
   'people.update_company': {
     params: {

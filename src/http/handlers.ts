@@ -3,6 +3,7 @@ import type { OperationId } from '../contract';
 import type { Db } from '../db/tenant';
 import type { Caller } from './auth/caller';
 import type { DirectEntry } from './change-log';
+import type { Confirmation } from './auth/confirmations';
 import type { Invitation } from './auth/invitations';
 import type { LeadOwner } from './auth/lead-tokens';
 import type { SellersEndpoint } from './auth/webhook-tokens';
@@ -63,6 +64,8 @@ export interface Call<Id extends OperationId> {
   webhook?: SellersEndpoint | undefined;
   /** The invitation that is accepted, where one is asked for. */
   invitation?: Invitation | undefined;
+  /** The address that is confirmed, where one is. */
+  confirmation?: Confirmation | undefined;
   /** Of an operation with x-lenient: the fields that could not be used. */
   aside?: SetAside | undefined;
   /** Address of the caller. */

@@ -120,6 +120,7 @@ const WORDS = new Set([
   ...['docs', 'reference', 'openapi.yaml', 'openapi.json', 'livez', 'readyz', 'metrics'],
   'console',
   'invitations',
+  'confirmations',
   ...[...OTHER_PATHS.keys()].map((path) => path.slice(1)),
 ]);
 

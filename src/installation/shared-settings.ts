@@ -27,6 +27,8 @@ export function sharedSettings(config: Config, pepper: string): SharedSettings {
     // Each host may have a server of its own.
     SMTP_URL: config.smtp_url !== undefined,
     MAIL_FROM: config.mail_from,
+    MAILS_PER_DAY: config.mails_per_day,
+    MAILS_PER_ADDRESS_PER_DAY: config.mails_per_address_per_day,
     RATE_LIMIT_PER_MINUTE: config.rate_limit_per_minute,
     LEAD_RATE_LIMIT_PER_MINUTE: config.lead_rate_limit_per_minute,
     SELLER_RATE_LIMIT_PER_MINUTE: config.seller_rate_limit_per_minute,

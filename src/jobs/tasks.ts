@@ -12,6 +12,8 @@ export interface Tasks {
   forget_number: { company_id: string; id: string };
   /** Mails an invitation to a user. */
   send_invitation: { company_id: string; user_id: string; number: number };
+  /** Mails the link with which an address is confirmed. */
+  send_confirmation: { company_id: string; id: string; number: number };
   /** Sends the webhook of a schedule action for a lead. */
   send_action_webhook: { company_id: string; lead_log_id: string };
   /** Plays what follows when a call of the sandbox is answered. */
@@ -38,6 +40,7 @@ export const TASKS: { readonly [Name in TaskName]: TaskOptions } = {
   remove_leads: { concurrency: 2 },
   forget_number: { concurrency: 2 },
   send_invitation: { concurrency: 4 },
+  send_confirmation: { concurrency: 4 },
   send_action_webhook: { concurrency: 40 },
   play_sandbox_call: { concurrency: 4 },
   tell_of_webhook: { concurrency: 4 },

@@ -12,6 +12,15 @@ export interface Mailbox {
 export const isMailAddress = (text: string): boolean => ADDRESS.test(text);
 
 /**
+ * The mailbox in which mails to an address arrive, for counting them: in lowercase, without what
+ * follows a plus, as most servers read it.
+ */
+export function toMailbox(address: string): string {
+  const [local = '', domain = ''] = address.toLowerCase().split('@');
+  return `${local.split('+')[0]}@${domain}`;
+}
+
+/**
  * Parses `a@b.c`, `Name <a@b.c>` or `"Name, Inc." <a@b.c>`. Undefined for everything else, such as
  * more than one address.
  */

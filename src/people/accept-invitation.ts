@@ -2,6 +2,7 @@ import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
 import type { Invitation } from '../http/auth/invitations';
 import { issueCredentials, type IssuedCredentials } from './issue-credentials';
+import { CONFIRM_INVITED_ADDRESS } from './queries/mail-addresses';
 import { ACCEPT_INVITATION } from './queries/users';
 
 /**
@@ -19,6 +20,7 @@ export async function acceptInvitation(
       'invitation_used',
       'This invitation has been accepted or replaced by a newer one.',
     );
+  await db.sql(CONFIRM_INVITED_ADDRESS, { email: user.email, now });
   return issueCredentials(
     db,
     { name, kind: 'user_token', permissions: [], superuser: false, user_email: user.email },

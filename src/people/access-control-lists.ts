@@ -53,7 +53,7 @@ const orders: Record<string, SortKey> = {
 };
 
 /** Teams: what their users may do, and with which records. */
-export const accessControlLists = ({ clock, queue, authenticator }: Deps) => {
+export const accessControlLists = ({ clock, queue, authenticator, config }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {
     listAccessControlLists: ({ query, db }) =>
@@ -64,7 +64,7 @@ export const accessControlLists = ({ clock, queue, authenticator }: Deps) => {
     createAccessControlList: async (call) => {
       requireWithin(call.caller, call.body);
       return records.create({ ...call, query: {} }, (tx, fields, now) =>
-        createTeam(tx, fields, { queue, authenticator, now }),
+        createTeam(tx, fields, { queue, config, authenticator, now }),
       );
     },
 
@@ -75,7 +75,7 @@ export const accessControlLists = ({ clock, queue, authenticator }: Deps) => {
         { ...call, query: {} },
         resolveGrants,
         (tx, id, { fields, now, ahead: grants }) =>
-          updateTeam(tx, { id, fields, grants }, { caller, queue, authenticator, now }),
+          updateTeam(tx, { id, fields, grants }, { caller, queue, config, authenticator, now }),
       );
     },
 

@@ -129,7 +129,10 @@ export async function changeTeams(
     await requireTeamsWithin(db, context.caller, [team]);
     if (offers !== undefined) await replaceOffers(db, team, offers);
     if (team_users_emails !== undefined)
-      await replaceUsers(db, team, team_users_emails ?? [], context);
+      await replaceUsers(db, team, team_users_emails ?? [], {
+        ...context,
+        field: 'team_users_emails',
+      });
   }
   if (granted !== undefined) await grantOffer(db, record.id, granted);
   if (revoked !== undefined) await revokeOffer(db, record.id, revoked);

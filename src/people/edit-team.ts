@@ -2,9 +2,8 @@ import { replaceAttached } from '../db/attachments';
 import { moveCount } from '../db/counters';
 import type { Db } from '../db/tenant';
 import { createdAt } from '../db/timestamps';
-import type { Queue } from '../jobs/queue';
 import { findOrCreateUsers } from './find-or-create-users';
-import { inviteUsers } from './invite-users';
+import { INVITE_AGAIN_MINUTES, inviteUsers, type InviteContext } from './invite-users';
 import {
   FIND_USERS_TO_INVITE,
   GRANT_OFFER,
@@ -16,23 +15,23 @@ import {
 } from './queries/teams';
 
 /** What a change of teams needs in addition to the database. */
-export interface TeamContext {
-  queue: Queue;
-  now: Date;
-}
+export type TeamContext = InviteContext;
 
 /**
  * Replaces the users of a locked team by those with these e-mail addresses. Users who are new to
- * the team and have no access token are invited.
+ * the team and have no access token are invited, unless they just were: that invitation gives them
+ * this team too.
  */
 export async function replaceUsers(
   db: Db,
   team_id: bigint,
   addresses: readonly string[],
-  { queue, now }: TeamContext,
+  context: TeamContext & { field: string },
 ): Promise<void> {
+  const { now } = context;
   const user_ids = await findOrCreateUsers(db, addresses, now);
-  const uninvited = await db.sql(FIND_USERS_TO_INVITE, { user_ids, team_id });
+  const again = { now, again_minutes: INVITE_AGAIN_MINUTES };
+  const uninvited = await db.sql(FIND_USERS_TO_INVITE, { ...again, user_ids, team_id });
   await replaceAttached(
     db,
     'access_control_list_users',
@@ -40,7 +39,7 @@ export async function replaceUsers(
     { user_id: user_ids },
   );
   const ids = uninvited.map(({ id }) => BigInt(id));
-  await inviteUsers(db, ids, { queue, now });
+  await inviteUsers(db, ids, context);
 }
 
 /**

@@ -1,22 +1,50 @@
 import type { Db } from '../db/tenant';
 import type { Queue } from '../jobs/queue';
-import { OPEN_INVITATIONS } from './queries/users';
+import { BEGIN_INVITATIONS, FIND_INVITED_AT } from './queries/mail-addresses';
+import { FIND_EMAILS, OPEN_INVITATIONS } from './queries/users';
+import { mustWait, requireMails, type MailContext } from './take-mails';
+
+/** An address that was invited is not invited again for so long: the invitation is still open. */
+export const INVITE_AGAIN_MINUTES = 60;
+
+export interface InviteContext extends MailContext {
+  queue: Queue;
+}
 
 /**
  * Invalidates the earlier invitations of users and queues a new one for each: it is mailed once
- * this transaction is committed.
+ * this transaction is committed. Throws 429, about the field that names the users, where one of
+ * their addresses was invited within the hour, by whichever user, or gets no more mails today.
  */
 export async function inviteUsers(
   db: Db,
   ids: readonly bigint[],
-  { queue, now }: { queue: Queue; now: Date },
+  { queue, field, ...context }: InviteContext & { field: string },
 ): Promise<void> {
   if (ids.length === 0) return;
+  const { now } = context;
+  const users = await db.sql(FIND_EMAILS, { ids });
+  const emails = users.map(({ email }) => email).toSorted();
+  const again = { now, again_minutes: INVITE_AGAIN_MINUTES };
+  const begun = await db.sql(BEGIN_INVITATIONS, { ...again, emails });
+  const may_be_invited = new Set(begun.map(({ email }) => email));
+  const early = emails.find((email) => !may_be_invited.has(email));
+  if (early !== undefined) throw await invitedBefore(db, early, { field, now });
+  await requireMails(db, emails, { ...context, field });
   const invited = await db.sql(OPEN_INVITATIONS, { ids, now: now.toISOString() });
-  for (const { id, number } of invited)
-    await queue.add(db, 'send_invitation', {
-      company_id: String(db.company_id),
-      user_id: id,
-      number,
-    });
+  const company_id = String(db.company_id);
+  const jobs = invited.map(({ id, number }) => ({ company_id, user_id: id, number }));
+  await queue.addAll(db, 'send_invitation', jobs);
+}
+
+async function invitedBefore(
+  db: Db,
+  email: string,
+  { field, now }: { field: string; now: Date },
+): Promise<Error> {
+  const [address] = await db.sql(FIND_INVITED_AT, { email });
+  const invited_at = address!.invited_at!;
+  const next_at = new Date(invited_at.getTime() + INVITE_AGAIN_MINUTES * 60_000);
+  const reason = `${email} was invited at ${invited_at.toISOString()}`;
+  return mustWait(field, reason, { next_at, now });
 }

@@ -93,7 +93,7 @@ async function writeMembers(
     });
   if (offers) await replaceOffers(db, id, offers, fields.all_offers);
   if (fields.users_emails !== undefined)
-    await replaceUsers(db, id, fields.users_emails ?? [], context);
+    await replaceUsers(db, id, fields.users_emails ?? [], { ...context, field: 'users_emails' });
   db.afterCommit(() => context.authenticator.forgetRights());
 }
 

@@ -5,15 +5,12 @@ import type { Db } from '../db/tenant';
 import { changedAt, createdAt } from '../db/timestamps';
 import type { Authenticator } from '../http/auth/authenticator';
 import type { Caller } from '../http/auth/caller';
-import type { Queue } from '../jobs/queue';
 import { requireTeamsWithin, requireUserWithin } from './grantable-teams';
-import { inviteUsers } from './invite-users';
+import { inviteUsers, type InviteContext } from './invite-users';
 
-interface Context {
+interface Context extends InviteContext {
   caller: Caller;
-  queue: Queue;
   authenticator: Authenticator;
-  now: Date;
 }
 
 type Columns = Pick<Schemas['UserUpdate'], 'email' | 'name' | 'external_record_id'>;
@@ -37,8 +34,9 @@ export const resolveTeams = async (
 export async function createUser(
   tx: Db,
   { invite = true, team_ids, ...fields }: Schemas['UserCreate'],
-  { caller, queue, authenticator, now }: Context,
+  { caller, authenticator, ...context }: Context,
 ): Promise<bigint> {
+  const { now } = context;
   const teams = await resolveTeams(tx, team_ids);
   await requireTeamsWithin(tx, caller, teams ?? []);
   const { id } = await tx.prisma.user.create({
@@ -52,7 +50,7 @@ export async function createUser(
   });
   await replaceTeams(tx, id, teams);
   tx.afterCommit(() => authenticator.forgetRights());
-  if (invite) await inviteUsers(tx, [id], { queue, now });
+  if (invite) await inviteUsers(tx, [id], { ...context, field: 'email' });
   return id;
 }
 
@@ -67,8 +65,9 @@ interface UserChange {
 export async function updateUser(
   tx: Db,
   { id, fields, teams }: UserChange,
-  { caller, queue, authenticator, now }: Context,
+  { caller, authenticator, ...context }: Context,
 ): Promise<void> {
+  const { now } = context;
   await requireUserWithin(tx, caller, id);
   await requireTeamsWithin(tx, caller, teams ?? []);
   const where = { company_id_id: { company_id: tx.company_id, id } };
@@ -84,7 +83,8 @@ export async function updateUser(
   });
   const is_moved = columns.email !== undefined && columns.email !== before.email;
   // The link that was mailed to the former address must not work any longer.
-  if (is_moved && before.invitation_open) await inviteUsers(tx, [id], { queue, now });
+  if (is_moved && before.invitation_open)
+    await inviteUsers(tx, [id], { ...context, field: 'email' });
   await replaceTeams(tx, id, teams);
   tx.afterCommit(() => authenticator.forgetRights());
 }

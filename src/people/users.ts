@@ -9,6 +9,7 @@ import { requireUnchanged, written } from '../http/record';
 import { recordHandlers } from '../http/record-handlers';
 import { acceptInvitation } from './accept-invitation';
 import { projection as accessTokens } from './access-token-columns';
+import { emailAddresses } from './email-addresses';
 import { deleteUser, type DeleteAgent } from './delete-user';
 import { requireUserHeld, requireUserWithin } from './grantable-teams';
 import { inviteUsers } from './invite-users';
@@ -47,16 +48,18 @@ const orders: Record<string, SortKey> = {
 };
 
 /** People who have access tokens, or invitations to one. */
-export const users = ({ clock, queue, pepper, authenticator }: Deps, deleteAgent: DeleteAgent) => {
+export const users = (deps: Deps, deleteAgent: DeleteAgent) => {
+  const { clock, queue, config, pepper, authenticator } = deps;
   const records = recordHandlers(projection, clock);
+  const inviting = { queue, config, authenticator };
   return {
+    ...emailAddresses(deps),
     listUsers: ({ query, db }) => page(query, { db, now: clock(), projection, orders }),
     newUser: (call) => records.unsaved({ ...call, query: {} }, {}),
     showUser: records.show,
-
     createUser: (call) =>
       records.create({ ...call, query: {} }, (tx, fields, now) =>
-        createUser(tx, fields, { caller: call.caller, queue, authenticator, now }),
+        createUser(tx, fields, { ...inviting, caller: call.caller, now }),
       ),
 
     updateUser: (call) =>
@@ -64,7 +67,7 @@ export const users = ({ clock, queue, pepper, authenticator }: Deps, deleteAgent
         { ...call, query: {} },
         (tx: Db, { team_ids }: Schemas['UserUpdate']) => resolveTeams(tx, team_ids),
         (tx, id, { fields, now, ahead: teams }) =>
-          updateUser(tx, { id, fields, teams }, { caller: call.caller, queue, authenticator, now }),
+          updateUser(tx, { id, fields, teams }, { ...inviting, caller: call.caller, now }),
       ),
 
     deleteUser: (call) =>
@@ -80,7 +83,7 @@ export const users = ({ clock, queue, pepper, authenticator }: Deps, deleteAgent
         const user = await lockRecord(tx, 'users', params.id);
         await requireUnchanged({ db: tx, now, projection, if_match: undefined }, params.id);
         await requireUserWithin(tx, caller, user.id);
-        await inviteUsers(tx, [user.id], { queue, now });
+        await inviteUsers(tx, [user.id], { queue, config, field: 'email', now });
         return user.id;
       });
       return written({ db, now, projection }, id, { status: 202 });

@@ -1,8 +1,8 @@
-import type { Sql } from '../db/sql';
+import type { Statements } from '../db/tenant';
 import type { Deps } from '../deps';
 import type { JobContext } from '../jobs/queue';
 import type { Tasks } from '../jobs/tasks';
-import type { LeasedQueue } from './lease-queues';
+import { takeMails } from '../people/take-mails';
 import { CLAIM_ALERT } from './queries/results';
 import { FIND_WEBHOOK_TO_ALERT } from './queries/webhooks';
 
@@ -50,15 +50,33 @@ export async function alertOwner(
   if (!sent.ok && sent.retryable) throw new Error(`the mail was not sent: ${sent.code}`);
 }
 
+type Queueing = Pick<Deps, 'queue' | 'config' | 'clock' | 'log'>;
+
 /**
- * Returns whether a dead delivery is to be mailed to the alert address of its webhook, and records
- * it: at most once an hour.
+ * Queues the mail of a webhook that was paused to its alert address, if that is confirmed. One that
+ * the quotas have no room for is logged: what it tells of is shown on the webhook itself.
  */
-export async function claimAlert(
-  sql: Sql,
-  { company_id, outgoing_webhook_id }: LeasedQueue,
-  now: Date,
-): Promise<boolean> {
-  const params = { company_id, outgoing_webhook_id, now: now.toISOString() };
-  return (await sql(CLAIM_ALERT, params)).length > 0;
+export async function queueAlert(
+  db: Pick<Statements, 'sql' | 'query' | 'company_id'>,
+  { outgoing_webhook_id, news }: Pick<Tasks['tell_of_webhook'], 'outgoing_webhook_id' | 'news'>,
+  { queue, config, clock, log }: Queueing,
+): Promise<void> {
+  const [webhook] = await db.sql(FIND_WEBHOOK_TO_ALERT, { id: outgoing_webhook_id });
+  if (!webhook) return;
+  const { refused } = await takeMails(db, [webhook.alert_email], { config, now: clock() });
+  const company_id = String(db.company_id);
+  if (refused.length > 0)
+    log.warn({ company_id, outgoing_webhook_id }, 'a mail about a webhook is over a quota');
+  else await queue.add(db, 'tell_of_webhook', { company_id, outgoing_webhook_id, news });
+}
+
+/** The same for a dead delivery: at most once an hour for each webhook. */
+export async function queueAlertOfDead(
+  db: Pick<Statements, 'sql' | 'query' | 'company_id'>,
+  outgoing_webhook_id: string,
+  context: Queueing,
+): Promise<void> {
+  const now = context.clock().toISOString();
+  if ((await db.sql(CLAIM_ALERT, { outgoing_webhook_id, now })).length === 0) return;
+  await queueAlert(db, { outgoing_webhook_id, news: 'dead' }, context);
 }

@@ -8,7 +8,7 @@ import { resultWriter, type ResultWriter } from './write-results';
 
 export type DeliveryDeps = Pick<
   Deps,
-  'database' | 'tenants' | 'queue' | 'request' | 'pepper' | 'clock' | 'log'
+  'config' | 'database' | 'tenants' | 'queue' | 'request' | 'pepper' | 'clock' | 'log'
 >;
 
 export interface DeliveryOptions {

@@ -35,6 +35,12 @@ export const projection = {
     paused_reason: true,
     record_token_filter_list: 't.token_filters',
     alert_email: true,
+    alert_email_confirmed: `CASE WHEN t.alert_email IS NOT NULL THEN EXISTS (
+      SELECT
+      FROM mail_addresses a
+      WHERE a.company_id = t.company_id AND a.email = lower(t.alert_email)
+        AND a.confirmed_at IS NOT NULL
+    ) END`,
     secret_version: true,
     secret_rotated_at: true,
     maker_user_id: true,
@@ -59,9 +65,9 @@ const UNSAVED = {
 };
 
 /** Webhooks of a company: where its events are sent, and which. */
-export const outgoingWebhooks = ({ clock, config, pepper }: Deps) => {
+export const outgoingWebhooks = ({ clock, config, pepper, queue }: Deps) => {
   const records = recordHandlers(projection, clock);
-  const { webhook_allow_networks: allow_networks } = config;
+  const saving = { allow_networks: config.webhook_allow_networks, queue, config };
   return {
     listOutgoingWebhooks: ({ query, db }) =>
       page(query, { db, now: clock(), projection, orders, filters }),
@@ -74,8 +80,8 @@ export const outgoingWebhooks = ({ clock, config, pepper }: Deps) => {
         call,
         async (tx, fields, now) => {
           const created = await createWebhook(tx, fields, {
+            ...saving,
             caller: call.caller,
-            allow_networks,
             pepper,
             now,
           });
@@ -88,7 +94,7 @@ export const outgoingWebhooks = ({ clock, config, pepper }: Deps) => {
 
     updateOutgoingWebhook: (call) =>
       records.update(call, (tx, id, { fields, now }) =>
-        updateWebhook(tx, id, { fields, caller: call.caller, allow_networks, now }),
+        updateWebhook(tx, id, { fields, ...saving, caller: call.caller, now }),
       ),
 
     rotateOutgoingWebhookSecret: (call) => {

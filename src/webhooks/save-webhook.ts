@@ -4,6 +4,9 @@ import type { Db } from '../db/tenant';
 import { changedAt, createdAt, deletedAt } from '../db/timestamps';
 import type { Caller } from '../http/auth/caller';
 import { shownSecret } from '../egress/standard-webhooks';
+import type { Queue } from '../jobs/queue';
+import { requestConfirmations } from '../people/confirm-addresses';
+import type { MailContext } from '../people/take-mails';
 import { requireValueLists } from '../value-lists/require-lists';
 import { requireReadable } from './readable-events';
 import { closeQueue, openQueue, wakeQueue } from './queues';
@@ -17,18 +20,19 @@ const keyOf = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id
 
 type WebhookRow = WebhookColumns & WebhookOwner;
 
-interface SaveContext {
+interface SaveContext extends MailContext {
   caller: Caller;
   allow_networks: readonly string[];
-  now: Date;
+  queue: Queue;
 }
 
 /** Creates a webhook with its queue, and returns its id and its secret. */
 export async function createWebhook(
   tx: Db,
   fields: WebhookFields,
-  { caller, allow_networks, pepper, now }: SaveContext & { pepper: string },
+  { caller, allow_networks, pepper, ...context }: SaveContext & { pepper: string },
 ): Promise<{ id: bigint; secret: string }> {
+  const { now } = context;
   const row = await mergeRow(tx, undefined, fields, { caller, allow_networks });
   const { id, ...signing } = await tx.prisma.outgoingWebhook.create({
     data: { ...row, ...makerOf(tx), company_id: tx.company_id, ...createdAt(now) },
@@ -36,6 +40,7 @@ export async function createWebhook(
   });
   await openQueue(tx, id);
   await countWebhooksOf(tx, [row]);
+  await askAddress(tx, row, context);
   return { id, secret: shownSecret(pepper, signing) };
 }
 
@@ -43,8 +48,9 @@ export async function createWebhook(
 export async function updateWebhook(
   tx: Db,
   id: bigint,
-  { fields, caller, allow_networks, now }: SaveContext & { fields: WebhookFields },
+  { fields, caller, allow_networks, ...context }: SaveContext & { fields: WebhookFields },
 ): Promise<void> {
+  const { now } = context;
   const where = keyOf(tx, id);
   const before = (await tx.prisma.outgoingWebhook.findUniqueOrThrow({ where })) as WebhookRow;
   const row = await mergeRow(tx, before, fields, { caller, allow_networks });
@@ -58,7 +64,19 @@ export async function updateWebhook(
     await (row.paused ? closeQueue(tx, id) : wakeQueue(tx, id, now));
   if (row.owner_type !== before.owner_type || row.owner_id !== before.owner_id)
     await countWebhooksOf(tx, [before, row]);
+  if (fields.alert_email !== undefined) await askAddress(tx, row, context);
 }
+
+/** An address that is not confirmed is asked; throws 429 where that must wait. */
+const askAddress = (
+  tx: Db,
+  { alert_email }: WebhookRow,
+  context: MailContext & Pick<SaveContext, 'queue'>,
+): Promise<void> =>
+  requestConfirmations(tx, alert_email === null ? [] : [alert_email], {
+    ...context,
+    field: 'alert_email',
+  });
 
 async function mergeRow(
   db: Db,

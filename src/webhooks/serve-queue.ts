@@ -3,6 +3,7 @@ import type { Maker } from '../db/makers';
 import { recordRoutingChange } from '../db/routing-changes';
 import { keysAt } from '../egress/standard-webhooks';
 import { webhookAttempts } from '../telemetry/metrics';
+import { queueAlert } from './alert-owner';
 import { attempt } from './attempt';
 import type { DeliveryDeps } from './deliver';
 import { findDueDeliveries, type DueDelivery } from './find-deliveries';
@@ -113,15 +114,16 @@ async function sendAll(
 
 async function pauseWebhook(
   { company_id, outgoing_webhook_id: id }: LeasedQueue,
-  { tenants, queue, clock }: DeliveryDeps,
+  deps: DeliveryDeps,
   { reason, news }: { reason: string; news?: 'paused' },
 ): Promise<void> {
+  const { tenants, clock } = deps;
   await tenants.of(BigInt(company_id)).statements(async (tx) => {
     const now = clock().toISOString();
     const paused = await tx.sql(PAUSE_WEBHOOK, { id, reason, now });
     if (paused.length === 0) return;
     recordRoutingChange(tx);
     await closeQueue(tx, id);
-    if (news) await queue.add(tx, 'tell_of_webhook', { company_id, outgoing_webhook_id: id, news });
+    if (news) await queueAlert(tx, { outgoing_webhook_id: id, news }, deps);
   });
 }

@@ -1,13 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import { sqlOn } from '../db/sql';
-import { queryOn } from '../db/statement';
+import { statementsOn } from '../db/tenant';
 import { inTransaction } from '../db/transaction';
 import type { Deps } from '../deps';
-import { claimAlert } from './alert-owner';
+import { queueAlertOfDead } from './alert-owner';
 import { queueKey } from './lease-queues';
 import { WRITE_RESULTS } from './queries/results';
 
-type Context = Pick<Deps, 'database' | 'queue' | 'clock' | 'log'>;
+type Context = Pick<Deps, 'config' | 'database' | 'queue' | 'clock' | 'log'>;
 
 /** The outcome of an attempt. */
 export interface Result {
@@ -102,11 +102,8 @@ export function resultWriter(
 }
 
 /** Writes results, and queues the alerts about dead deliveries in the same transaction. */
-async function write(
-  { database, queue, clock }: Context,
-  worker: string,
-  results: readonly Result[],
-): Promise<void> {
+async function write(context: Context, worker: string, results: readonly Result[]): Promise<void> {
+  const { database } = context;
   const rows = JSON.stringify(results.map((result, n) => ({ ...result, n })));
   await inTransaction(database.prepared, async (client) => {
     const sql = sqlOn(client);
@@ -115,9 +112,8 @@ async function write(
     const by_queue = new Map(dead.map((each) => [queueKey(each), each]));
     for (const key of [...by_queue.keys()].toSorted()) {
       const { company_id, outgoing_webhook_id } = by_queue.get(key)!;
-      if (!(await claimAlert(sql, { company_id, outgoing_webhook_id }, clock()))) continue;
-      const alert = { company_id, outgoing_webhook_id, news: 'dead' as const };
-      await queue.add({ query: queryOn(() => client) }, 'tell_of_webhook', alert);
+      const db = statementsOn(database, BigInt(company_id), client);
+      await queueAlertOfDead(db, outgoing_webhook_id, context);
     }
   });
 }

@@ -1,6 +1,7 @@
 import { ruleWatcher, type RuleWatcher } from '../../src/alerts/watch';
 import { fanOutWebhookEvents } from '../../src/webhooks/fan-out-events';
 import { standingClock } from '../support/clock';
+import { confirmAddress } from '../support/confirmed-addresses';
 import { createMailWorld, type MailWorld } from '../support/sent-mail';
 
 // Alerts: what a rule says begins once and ends once, however often and by however many it is
@@ -16,12 +17,13 @@ let people = 0;
 let to: string;
 beforeAll(async () => {
   here = await createMailWorld({ clock: time.read });
-  watch = ruleWatcher(here.world.deps);
+  watch = ruleWatcher(here.world.deps, { max_company_ms: Infinity });
 });
 beforeEach(async () => {
   time.set(MONDAY);
   here.world.company = await here.world.addCompany();
   to = `desk${people++}@network.example`;
+  await confirmAddress(here.world, to);
 });
 afterAll(() => here.close());
 

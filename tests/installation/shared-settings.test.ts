@@ -36,6 +36,8 @@ const OTHERS: Environment = {
   PUBLIC_URL: 'https://other.example.com',
   SMTP_URL: '',
   MAIL_FROM: 'other@example.com',
+  MAILS_PER_DAY: '1',
+  MAILS_PER_ADDRESS_PER_DAY: '1',
   RATE_LIMIT_PER_MINUTE: '1',
   LEAD_RATE_LIMIT_PER_MINUTE: '1',
   SELLER_RATE_LIMIT_PER_MINUTE: '1',

@@ -1,5 +1,6 @@
 import { signatureOf } from '../../src/carriers/signature';
 import type { CredentialKind, Operation } from '../../src/contract';
+import { confirmationToken } from '../../src/http/auth/confirmations';
 import { invitationToken } from '../../src/http/auth/invitations';
 import { numberOf } from './example-bodies';
 import { TWILIO_TOKEN, type Api, type Company, type Method, type Sent, type World } from './world';
@@ -124,6 +125,30 @@ async function openInvitation({ world, company, tokens }: Sender): Promise<strin
   return invitationToken({ company_id, user_id, number: 1 }, world.deps.pepper);
 }
 
+const asConfirming =
+  ({ world, company }: Sender): Sign =>
+  async ({ sent, query, credentials }) => {
+    const wrong = `conf-1-1-1-${'f'.repeat(64)}`;
+    const right = async () => {
+      const [address] = await world.sql<{ id: string; number: number }>(
+        `INSERT INTO mail_addresses AS a (
+          company_id, email, confirmation_number, confirmation_sent_at
+        ) VALUES ($1, 'desk@network.example', 1, now())
+        ON CONFLICT (company_id, email) DO UPDATE
+          SET confirmed_at = NULL, confirmation_sent_at = now(),
+            confirmation_number = a.confirmation_number + 1
+        RETURNING id, confirmation_number AS number`,
+        [company.id],
+      );
+      const { id, number } = address!;
+      const target = { company_id: company.id, id: BigInt(id), number };
+      return confirmationToken(target, world.deps.pepper);
+    };
+    const confirmation_token = credentials === 'wrong' ? wrong : await right();
+    const shown = credentials === 'none' ? {} : { confirmation_token };
+    return { sent: { ...sent, auth: null, query: { ...query, ...shown } } };
+  };
+
 const asSeller =
   ({ tokens }: Sender): Sign =>
   ({ sent, query, credentials }) => {
@@ -175,6 +200,7 @@ const SIGNATURES: Record<CredentialKind, (sender: Sender) => Sign> = {
   account: asAccount,
   lead_token: asLeadOwner,
   invitation_token: asInvited,
+  confirmation_token: asConfirming,
   webhook_token: asSeller,
   carrier_signature: asCarrier,
 };

@@ -25,6 +25,7 @@ export const EXCEPTIONS: readonly Exception[] = [
       'cli.company_of_list',
       'installation.count_credentials',
       'alerts.count_failing_rules',
+      'people.count_refused_mails',
       'background.files_in_use',
       'backup.list_files',
       'webhooks.measure_queues',
@@ -40,6 +41,7 @@ export const EXCEPTIONS: readonly Exception[] = [
       'ping_post.delete_expired_pings',
       'routing.delete_expired_bids',
       'routing.delete_old_bid_failures',
+      'people.delete_old_mail_counts',
     ],
   },
   {

@@ -3,6 +3,7 @@ import { createDeps, type Deps } from '../../src/deps';
 import type { Running } from '../../src/jobs/loop';
 import { startWebhooks } from '../../src/background/webhook-loops';
 import { fanOutWebhookEvents } from '../../src/webhooks/fan-out-events';
+import { confirmAddress } from '../support/confirmed-addresses';
 import { eventually, gate } from '../support/engine-process';
 import { kill } from '../support/job-process';
 import { checkPayload, startReceiver, type Answer, type Received } from '../support/receiver';
@@ -153,6 +154,7 @@ test('410 pauses the webhook and alerts; unpausing sends the deliveries that wai
   let gone = true;
   const receiver = await receiverOf(() => (gone ? 410 : 200));
   const { id } = await here.hook(receiver.url, { alert_email: 'ops@example.com' });
+  await confirmAddress(world, 'ops@example.com');
   await here.calls(3);
   start();
   await eventually(async () => (await here.shown(id)).paused);
@@ -185,6 +187,7 @@ test('Retry-After is respected, redirects are not; dead deliveries can be resent
   ];
   const receiver = await receiverOf((_, n) => answers[n] ?? 200);
   const { id } = await here.hook(receiver.url, { retries: 1, alert_email: 'ops@example.com' });
+  await confirmAddress(world, 'ops@example.com');
   start();
   await here.calls(1);
   await eventually(async () => (await here.logs(id)).length === 1);

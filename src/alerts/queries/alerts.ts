@@ -236,6 +236,19 @@ export const CLAIM_NEWS = statement(
   { prepared: true },
 ).returning<{ emails: string[] }>();
 
+/** Mails of a rule that the quotas had no room for. */
+export const RECORD_UNSENT = statement(
+  'alerts.record_unsent',
+  sql`
+    UPDATE alert_rules
+    SET
+      unsent_mails_count = unsent_mails_count + {count}::int,
+      last_unsent_at = {now}::timestamptz,
+      last_unsent_reason = {reason}
+    WHERE company_id = {company_id} AND id = {rule_id}`,
+  { prepared: false },
+);
+
 export const READ_ALERT = statement(
   'alerts.read_alert',
   sql`

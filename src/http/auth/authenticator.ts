@@ -4,6 +4,7 @@ import type { Directory } from '../../db/directory';
 import { accountScheme, credentialVerifier } from './account';
 import type { Caller } from './caller';
 import { carrierSignatureScheme, type CarrierOptions } from './carrier-signatures';
+import { confirmationScheme } from './confirmations';
 import { failedAttempts } from './failed-attempts';
 import { invitationScheme } from './invitations';
 import { leadTokenScheme } from './lead-tokens';
@@ -60,6 +61,7 @@ export function authenticator({ directory, pepper, clock, carrier }: AuthOptions
     lead_token: lead_tokens,
     webhook_token: webhook_tokens,
     invitation_token: invitationScheme({ directory, pepper, clock }, failures),
+    confirmation_token: confirmationScheme({ directory, pepper, clock }, failures),
     carrier_signature: carrierSignatureScheme(directory, carrier, failures),
   };
   return {

@@ -1,10 +1,10 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
 import type { Directory } from '../../db/directory';
 import { FIND_OPEN_INVITATION } from '../queries/invitations';
 import { anonymousCaller } from './caller';
 import type { FailedAttempts } from './failed-attempts';
 import { fieldOf, takeField } from './fields';
+import { linkToken, readLinkToken } from './link-tokens';
 import type { Scheme } from './scheme';
 
 /** An invitation that can be accepted. */
@@ -18,17 +18,13 @@ export interface Invitation {
 /** How long one can be accepted. */
 export const INVITED_DAYS = 7;
 
-/**
- * The token in the link of an invitation: the user, and a keyed digest of that. It is not stored,
- * and every mail of one invitation has the same.
- */
-export function invitationToken(
+const KIND = { prefix: 'inv', label: 'invitation' };
+
+/** The token in the link of an invitation. */
+export const invitationToken = (
   { company_id, user_id, number }: Invitation,
   pepper: string,
-): string {
-  const named = `${company_id}-${user_id}-${number}`;
-  return `inv-${named}-${createHmac('sha256', pepper).update(`invitation/${named}`).digest('hex')}`;
-}
+): string => linkToken(KIND, { company_id, id: user_id, number }, pepper);
 
 export interface InvitationOptions {
   directory: Directory;
@@ -60,13 +56,10 @@ async function findInvitation(
   token: string,
   { directory, pepper, clock }: InvitationOptions,
 ): Promise<Invitation | undefined> {
-  const [, company = '', user = '', number = ''] =
-    /^inv-(\d{1,15})-(\d{1,15})-(\d{1,9})-[0-9a-f]{64}$/.exec(token) ?? [];
-  if (!number) return undefined;
-  const invitation = { company_id: BigInt(company), user_id: BigInt(user), number: Number(number) };
-  const right = invitationToken(invitation, pepper);
-  if (right.length !== token.length || !timingSafeEqual(Buffer.from(right), Buffer.from(token)))
-    return undefined;
+  const target = readLinkToken(KIND, token, pepper);
+  if (!target) return undefined;
+  const { company_id, id: user_id, number } = target;
+  const invitation = { company_id, user_id, number };
   const sql = await directory.ofCompany(invitation.company_id);
   const open = await sql?.(FIND_OPEN_INVITATION, {
     ...invitation,

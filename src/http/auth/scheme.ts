@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import type { Operation } from '../../contract';
 import type { Caller } from './caller';
+import type { Confirmation } from './confirmations';
 import type { Invitation } from './invitations';
 import type { LeadOwner } from './lead-tokens';
 import type { SellersEndpoint } from './webhook-tokens';
@@ -14,6 +15,8 @@ export interface Authenticated {
   webhook?: SellersEndpoint | undefined;
   /** The invitation that is accepted. */
   invitation?: Invitation | undefined;
+  /** The address that is confirmed. */
+  confirmation?: Confirmation | undefined;
 }
 
 /** One way to authenticate a request. */

@@ -12,6 +12,7 @@ const TOKENS: Record<string, string> = {
   leadToken: 'Needs a lead token, and nothing else.',
   webhook_token: 'Needs the token of the endpoint, if it has one.',
   invitationToken: 'Needs the token of an invitation.',
+  confirmationToken: 'Needs the token of a confirmation.',
   carrierSignature: 'Only the carrier calls this, with its signature.',
 };
 

@@ -5,8 +5,13 @@ export const FIND_USERS_TO_INVITE = statement(
   'people.find_users_to_invite',
   sql`
     SELECT u.id::text
-    FROM unnest({user_ids}::bigint[]) AS u(id)
-    WHERE NOT EXISTS (
+    FROM users u
+    WHERE u.company_id = {company_id} AND u.id = ANY({user_ids}::bigint[])
+      AND NOT (
+        u.invitation_open
+        AND u.invited_at > {now}::timestamptz - make_interval(mins => {again_minutes}::int)
+      )
+      AND NOT EXISTS (
         SELECT FROM access_tokens a
         WHERE a.company_id = {company_id} AND a.user_id = u.id AND a.deleted_at IS NULL
       )

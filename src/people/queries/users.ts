@@ -25,6 +25,16 @@ export const LOCK_USERS_BY_EMAIL = statement(
   { prepared: false },
 );
 
+export const FIND_EMAILS = statement(
+  'people.find_emails',
+  sql`
+    SELECT id::text, email
+    FROM users
+    WHERE company_id = {company_id} AND id = ANY({ids}::bigint[]) AND deleted_at IS NULL
+  `,
+  { prepared: false },
+);
+
 /** The new number makes the links that were mailed before invalid. */
 export const OPEN_INVITATIONS = statement(
   'people.open_invitations',

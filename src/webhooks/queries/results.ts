@@ -83,17 +83,19 @@ export const WRITE_RESULTS = statement(
   { prepared: true },
 ).returning<{ status: 'waiting' | 'delivered' | 'dead' }>();
 
-/** Returns a row where the webhook has an address to alert, and none was in the last hour. */
+/** Returns a row where the webhook has a confirmed address, which had no alert in the last hour. */
 export const CLAIM_ALERT = statement(
   'webhooks.claim_alert',
   sql`
     UPDATE webhook_queues q
     SET alerted_at = {now}::timestamptz
     FROM outgoing_webhooks w
+    JOIN mail_addresses a
+      ON a.company_id = w.company_id AND a.email = lower(w.alert_email)
+      AND a.confirmed_at IS NOT NULL
     WHERE q.company_id = {company_id}::bigint
       AND q.outgoing_webhook_id = {outgoing_webhook_id}::bigint
       AND w.company_id = q.company_id AND w.id = q.outgoing_webhook_id
-      AND w.alert_email IS NOT NULL
       AND (q.alerted_at IS NULL OR q.alerted_at < {now}::timestamptz - interval '1 hour')
     RETURNING q.alerted_at
   `,

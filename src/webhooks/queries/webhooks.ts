@@ -51,10 +51,12 @@ export const PAUSE_WEBHOOK = statement(
 export const FIND_WEBHOOK_TO_ALERT = statement(
   'webhooks.find_webhook_to_alert',
   sql`
-    SELECT name, url, alert_email
-    FROM outgoing_webhooks
-    WHERE company_id = {company_id} AND id = {id}
-      AND alert_email IS NOT NULL AND deleted_at IS NULL
+    SELECT w.name, w.url, w.alert_email
+    FROM outgoing_webhooks w
+    JOIN mail_addresses a
+      ON a.company_id = w.company_id AND a.email = lower(w.alert_email)
+      AND a.confirmed_at IS NOT NULL
+    WHERE w.company_id = {company_id} AND w.id = {id} AND w.deleted_at IS NULL
   `,
   { prepared: false },
 ).returning<{ alert_email: string }>();

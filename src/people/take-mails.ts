@@ -1,0 +1,80 @@
+import type { Config } from '../config';
+import type { TenantSql } from '../db/sql';
+import { HttpProblem } from '../errors';
+import { toMailbox } from '../mail/address';
+import { TAKE_MAILS } from './queries/mail-addresses';
+
+// Mails to addresses that a company names: alerts, invitations, confirmations, news of webhooks. They
+// are counted in the transaction that queues them, so that a job that runs again counts nothing.
+
+export interface MailContext {
+  config: Pick<Config, 'mails_per_day' | 'mails_per_address_per_day'>;
+  now: Date;
+}
+
+/** An address that gets no more mails on this day. */
+export interface RefusedMail {
+  email: string;
+  reason: string;
+}
+
+export interface TakenMails {
+  granted: string[];
+  refused: RefusedMail[];
+  /** When the next day begins. */
+  next_at: Date;
+}
+
+/** Counts a mail to each of the addresses, as far as the quotas of the day allow. */
+export async function takeMails(
+  { sql }: { sql: TenantSql },
+  emails: readonly string[],
+  { config, now }: MailContext,
+): Promise<TakenMails> {
+  const day = now.toISOString().slice(0, 10);
+  const next_at = new Date(Date.parse(day) + 24 * 3_600_000);
+  if (emails.length === 0) return { granted: [], refused: [], next_at };
+  const [taken] = await sql(TAKE_MAILS, {
+    day,
+    mailboxes: emails.map(toMailbox),
+    company_max: config.mails_per_day,
+    mailbox_max: config.mails_per_address_per_day,
+  });
+  const refusals = taken!.refusals!;
+  const reasonFor = (email: string, refusal: string) =>
+    refusal === 'company'
+      ? `the ${config.mails_per_day} mails that a company may send in a day are sent`
+      : `${email} has got the ${config.mails_per_address_per_day} mails of a day`;
+  return {
+    granted: emails.filter((_, n) => refusals[n] === ''),
+    refused: emails.flatMap((email, n) =>
+      refusals[n] === '' ? [] : [{ email, reason: reasonFor(email, refusals[n]!) }],
+    ),
+    next_at,
+  };
+}
+
+/** The same for a request. Throws 429, which undoes it, where one of the mails has no room. */
+export async function requireMails(
+  db: { sql: TenantSql },
+  emails: readonly string[],
+  { field, ...context }: MailContext & { field: string },
+): Promise<void> {
+  const { refused, next_at } = await takeMails(db, emails, context);
+  const [first] = refused;
+  if (first) throw mustWait(field, first.reason, { next_at, now: context.now });
+}
+
+/** 429: a mail may be sent later. */
+export function mustWait(
+  field: string,
+  reason: string,
+  { next_at, now }: { next_at: Date; now: Date },
+): HttpProblem {
+  const message = `must wait until ${next_at.toISOString()}: ${reason}`;
+  const seconds = Math.max(1, Math.ceil((next_at.getTime() - now.getTime()) / 1000));
+  return new HttpProblem('rate_limited', `${field} ${message}`, {
+    faults: { [field]: [{ code: 'rate_limited', message }] },
+    headers: { 'Retry-After': String(seconds) },
+  });
+}
