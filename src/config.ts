@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { bool, cleanEnv, makeValidator, port, str } from 'envalid';
 import type { CarrierName } from './carriers/carrier';
+import { toTwilioSettings, type TwilioSettings } from './carriers/twilio-settings';
 import { parseHostList } from './db/host-list';
 import { namesDatabase } from './db/session-settings';
 import { MAIL_VARIABLES, mailSettings, type MailSettings } from './mail/settings';
@@ -63,7 +64,7 @@ export interface Config extends MailSettings {
   run_jobs: boolean;
   /** Who sends text messages and places calls. */
   carrier: CarrierName;
-  twilio: { account_sid: string | undefined; auth_token: string | undefined; base_url: string };
+  twilio: TwilioSettings;
   /** The URL of this service from outside, without a path. */
   public_url: string;
   /** Whether it was given; otherwise it is that of this machine. */
@@ -177,6 +178,7 @@ const VARIABLES = {
   TWILIO_ACCOUNT_SID: str({ default: undefined }),
   TWILIO_AUTH_TOKEN: str({ default: undefined }),
   TWILIO_BASE_URL: webUrl({ default: 'https://api.twilio.com' }),
+  TWILIO_CAN_WHISPER: bool({ default: true }),
   PUBLIC_URL: webUrl({ default: undefined }),
   ...MAIL_VARIABLES,
   WEBHOOK_ALLOW_NETWORKS: networks({ default: [] }),
@@ -225,11 +227,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     demo: values.DEMO,
     run_jobs: values.RUN_JOBS,
     carrier: values.CARRIER,
-    twilio: {
-      account_sid: values.TWILIO_ACCOUNT_SID,
-      auth_token: values.TWILIO_AUTH_TOKEN,
-      base_url: values.TWILIO_BASE_URL,
-    },
+    twilio: toTwilioSettings(values),
     public_url: values.PUBLIC_URL ?? `http://localhost:${values.PORT}`,
     public_url_is_set: values.PUBLIC_URL !== undefined,
     ...mailSettings(values),

@@ -23,7 +23,7 @@ import { readSession, type CallSession } from './session';
  * buyers, leads.
  */
 export const callSessions = ({ clock, request, pepper, carrier }: Deps) => {
-  const edges = { request, pepper, clock };
+  const edges = { request, pepper, clock, carrier };
   return {
     createCallSession: async ({ body, db }) => {
       const now = clock();
@@ -53,7 +53,7 @@ export const callSessions = ({ clock, request, pepper, carrier }: Deps) => {
 
     explainRouting: async ({ body, db, caller: asker }) => {
       const at = body.at ? new Date(body.at) : clock();
-      const asking = { at, asker, carrier: carrier.name };
+      const asking = { at, asker, carrier };
       const { verdict, ordered } = await explainRouting(db, body, asking);
       if (!db.accessScope) return new Json<never>(explanation(decisionParts(verdict, ordered)));
       const explained = decisionOf(verdict, consideredOf(ordered));

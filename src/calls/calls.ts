@@ -188,7 +188,7 @@ const changing = ({ clock, carrier, mailer, config, queue, request, pepper }: De
 
     sendKeyPress: async ({ body: { id, digits, data }, db }) => {
       const now = clock();
-      const pressed = await withPreDialChecks(db, { request, pepper, clock }, (vetoes) =>
+      const pressed = await withPreDialChecks(db, { request, pepper, clock, carrier }, (vetoes) =>
         sendKeyPress(db, { id, digits, data, vetoes }, { now, carrier }),
       );
       return written({ db, now, projection }, pressed);

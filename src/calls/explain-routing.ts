@@ -1,4 +1,4 @@
-import { maxLegsOf, type CarrierName } from '../carriers/carrier';
+import { canWhisper, maxLegsOf, type Carrier } from '../carriers/carrier';
 import { seesSideOf } from '../db/access-scope';
 import { identify, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
@@ -34,7 +34,7 @@ export interface PossibleCall {
 export async function explainRouting(
   db: Db,
   call: PossibleCall,
-  { at, asker, carrier }: { at: Date; asker: Asker; carrier: CarrierName },
+  { at, asker, carrier }: { at: Date; asker: Asker; carrier: Carrier },
 ): Promise<Explained> {
   const caller_number = await readCaller(db, call.caller_number);
   const traffic_source_id = call.traffic_source_id
@@ -56,7 +56,8 @@ export async function explainRouting(
       traffic_source_id: traffic_source_id ?? lead?.traffic_source_id ?? null,
       sub_id: call.sub_id ?? lead?.sub_id ?? null,
     },
-    max_legs: maxLegsOf(call.carrier ?? carrier),
+    max_legs: maxLegsOf(call.carrier ?? carrier.name),
+    can_whisper: canWhisper(call.carrier ?? carrier.name, carrier),
     tried: new Set(),
   });
   return explain(facts, candidates, asked);

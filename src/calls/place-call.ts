@@ -1,3 +1,4 @@
+import type { Carrier } from '../carriers/carrier';
 import type { Sql } from '../db/sql';
 import type { Db, Statements } from '../db/tenant';
 import type { Standing } from '../schedules/engine/next-step';
@@ -61,7 +62,7 @@ async function place(
   const outreach = await openContext(sql, [lead], now);
   requireAllowed(lead, contacts.get(contactKey(lead))!, { outreach, fields });
   const draft = draftOf(lead, { from, machine, outreach, channels, fields });
-  await requireBuyer(db, lead, { draft, fields, now });
+  await requireBuyer(db, lead, { draft, fields, carrier: channels.carrier, now });
   draft.row.lead_id = lead_id;
   const [unconfirmed] = await db.sql(FIND_UNCONFIRMED_CALL, { caller_number, lead_id, now });
   draft.row.uuid = unconfirmed?.uuid ?? uuidv7(now.getTime());
@@ -83,12 +84,13 @@ async function requireBuyer(
   {
     draft: { row },
     fields: { owner },
+    carrier,
     now,
-  }: { draft: CallDraft; fields: ReadOrder['fields']; now: Date },
+  }: { draft: CallDraft; fields: ReadOrder['fields']; carrier: Carrier; now: Date },
 ): Promise<void> {
   if (!row.routed) return;
   const offer_id = row.offer_id!;
-  const { available, message } = await buyerAvailability(db, lead, { offer_id, now });
+  const { available, message } = await buyerAvailability(db, lead, { offer_id, carrier, now });
   if (!available)
     throw HttpProblem.field(
       owner,

@@ -1,4 +1,4 @@
-import { maxLegsOf } from '../carriers/carrier';
+import { canWhisper, maxLegsOf } from '../carriers/carrier';
 import type { Db, Statements } from '../db/tenant';
 import { bidsRequired, withAnswers } from '../routing/bidding';
 import type { AttemptStatus } from '../routing/engine/progress';
@@ -116,6 +116,7 @@ export const factsOfCall = (
     tokens: call.token_values,
     origin: call,
     max_legs: maxLegsOf(call.carrier),
+    can_whisper: turn.vetoes?.carrier && canWhisper(call.carrier, turn.vetoes.carrier),
     call_id: 'id' in call ? call.id : undefined,
   });
 

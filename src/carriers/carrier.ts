@@ -20,6 +20,13 @@ export const dialsAsOne = (carrier: string): boolean => carrier === 'twilio';
 export const findDialLimit = (carrier: string): number | null =>
   carrier === 'twilio' ? DIAL_LIMIT_SECONDS : null;
 
+/**
+ * Whether the buyers of a call that came by the carrier `name` can be asked for a key: by the one
+ * of the installation if it can, and by a softswitch, which has all in its own hands.
+ */
+export const canWhisper = (name: string, own: Pick<Carrier, 'name' | 'can_whisper'>): boolean =>
+  name !== own.name || own.can_whisper;
+
 /** Four hours, which is also the limit of Twilio where none is given. */
 export const DIAL_LIMIT_SECONDS = 14_400;
 
@@ -193,6 +200,8 @@ export interface Carrier {
   instant: boolean;
   /** How many telephones it rings at once for one caller. */
   max_legs: number;
+  /** Whether it can ask a buyer that has answered for a key, before it connects the caller. */
+  can_whisper: boolean;
   sendSms(request: SmsRequest): Promise<Outcome<MessageStatus>>;
   placeCall(request: CallRequest): Promise<Outcome<CallStatus>>;
   /**

@@ -89,6 +89,7 @@ export function sandbox(): Carrier {
     name: 'sandbox',
     instant: true,
     max_legs: maxLegsOf('sandbox'),
+    can_whisper: true,
     sendSms: async ({ key, to }) =>
       answer<MessageStatus>(key, magicOf(to)?.sms ?? { status: 'delivered' }),
     placeCall: async ({ key, to, connect_to, detect_machine }) =>

@@ -33,6 +33,8 @@ export interface TwilioOptions {
   base_url?: string;
   /** Our own URL for the carrier's callbacks, such as https://api.example.com. */
   public_url: string;
+  /** Whether it runs the `url` of a <Number> before it connects the caller; by default it does. */
+  can_whisper?: boolean;
   /** For one operation, from connecting to the last byte of the response. */
   timeout_ms?: number;
 }
@@ -69,6 +71,7 @@ export function twilio({
   auth_token,
   base_url = 'https://api.twilio.com',
   public_url,
+  can_whisper = true,
   timeout_ms = 5_000,
 }: TwilioOptions): Carrier {
   const hooks = `${public_url.replace(/(?<!\/)\/+$/, '')}/api/v1/telephony`;
@@ -81,6 +84,7 @@ export function twilio({
     name: 'twilio',
     instant: false,
     max_legs: maxLegsOf('twilio'),
+    can_whisper,
     sendSms: (request) => once(service, smsRequest(service, request)),
     placeCall: (request) => once(service, callRequest(service, request)),
     endCall: (carrier_call_id) => changeCall(service, carrier_call_id, { Status: 'completed' }),

@@ -232,19 +232,3 @@ async function keyed({ operation, call }: Run, key: string) {
 /** Requests that differ in what cannot be used are different ones. */
 const withAside = (body: unknown, values: Record<string, unknown> = {}): unknown =>
   Object.keys(values).length === 0 ? body : [body, values];
-
-/**
- * A key belongs to the credentials that sent it: others do not get the stored answer. Where these
- * are public, a lead token or an inbound webhook without a token, it belongs to the address too:
- * everybody has keys of their own.
- */
-function senderOf(call: Call<OperationId>): KeyOwner {
-  const { owner, webhook, invitation, confirmation, caller, ip } = call;
-  if (invitation) return { credentials: `${invitation.user_id}/${invitation.number}` };
-  if (confirmation) return { credentials: `address/${confirmation.id}/${confirmation.number}` };
-  const seller = webhook && `${webhook.vanity_uri}/${webhook.traffic_source_id ?? ''}`;
-  const named = owner?.token ?? seller;
-  const credentials = named === undefined ? caller.public_key : `${named}/${caller.public_key}`;
-  const is_public = owner ? caller.public_key === '' : webhook?.is_public;
-  return is_public ? { credentials, address: ip } : { credentials };
-}

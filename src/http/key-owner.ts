@@ -3,7 +3,7 @@ import type { Call } from './handlers';
 
 /** Whose an Idempotency-Key is: another owner's key of the same name is another key. */
 export interface KeyOwner {
-  kind: 'key_pair' | 'user_token' | 'lead_token' | 'webhook' | 'invitation' | 'carrier';
+  kind: 'key_pair' | 'user_token' | 'lead_token' | 'webhook' | 'invitation' | 'confirmation' | 'carrier';
   /** Differs from those of all other owners of the kind. */
   credentials: string;
   /** Where everybody has these credentials: a key is that of one sender all the same. */
@@ -19,6 +19,7 @@ export function identifyKeyOwner({
   owner,
   webhook,
   invitation,
+  confirmation,
   ip,
 }: Call<OperationId>): KeyOwner {
   if (caller.credentials !== '') return { kind: caller.kind, credentials: caller.credentials };
@@ -30,5 +31,7 @@ export function identifyKeyOwner({
   }
   if (invitation)
     return { kind: 'invitation', credentials: `${invitation.user_id}/${invitation.number}` };
+  if (confirmation)
+    return { kind: 'confirmation', credentials: `${confirmation.id}/${confirmation.number}` };
   return { kind: 'carrier', credentials: '' };
 }

@@ -22,6 +22,7 @@ export function sharedSettings(config: Config, pepper: string): SharedSettings {
       TWILIO_ACCOUNT_SID: twilio.account_sid ?? null,
       TWILIO_AUTH_TOKEN: digest(twilio.auth_token),
       TWILIO_BASE_URL: twilio.base_url,
+      TWILIO_CAN_WHISPER: twilio.can_whisper,
     }),
     PUBLIC_URL: config.public_url_is_set ? config.public_url : null,
     // Each host may have a server of its own.

@@ -50,6 +50,7 @@ export async function advanceLeads(
   const buyerFor: BuyerCheck = (lead, offer_id) =>
     buyerAvailability(statementsOn(deps.database, BigInt(lead.company_id), client), lead, {
       offer_id,
+      carrier: channels.carrier,
       now,
     });
   const advanced: AdvancedLead[] = [];

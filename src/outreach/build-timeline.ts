@@ -107,7 +107,10 @@ async function withBuyers(
   };
   const found =
     offer_id !== null && future.some(is_routed)
-      ? await buyerAvailability(db, lead, { offer_id, now: outreach.now })
+      ? await buyerAvailability(db, lead, {
+          ...{ offer_id, now: outreach.now },
+          carrier: viewing.channels.carrier,
+        })
       : undefined;
   const why = found?.message && messageFor(db, found.message);
   return future.map((step) => {

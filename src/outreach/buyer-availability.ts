@@ -1,3 +1,4 @@
+import type { Carrier } from '../carriers/carrier';
 import type { Statements } from '../db/tenant';
 import { availabilityOf, type Availability } from '../routing/engine/availability';
 import { loadRouting } from '../routing/load-routing';
@@ -7,11 +8,15 @@ import type { DueLead } from './load-leads';
 /** The draw does not decide whether there is a buyer. */
 const ANY_SEED = 'availability';
 
-/** Whether some buyer of an offer would take a call with a lead now. Reserves nothing. */
+/** Whether some buyer of an offer would take a call that is placed with a lead now. Reserves nothing. */
 export async function buyerAvailability(
   db: Statements,
   lead: Pick<DueLead, 'data' | 'caller_number' | 'traffic_source_id' | 'sub_id'>,
-  { offer_id, now }: { offer_id: string; now: Date },
+  {
+    offer_id,
+    carrier,
+    now,
+  }: { offer_id: string; carrier: Pick<Carrier, 'can_whisper'>; now: Date },
 ): Promise<Availability> {
   const caller_number = Number(lead.caller_number);
   const { traffic_source_id } = lead;
@@ -30,6 +35,7 @@ export async function buyerAvailability(
         sub_id: lead.sub_id,
       },
       max_legs: Infinity,
+      can_whisper: carrier.can_whisper,
       tried: new Set(),
     }));
   if (asked) return availabilityOf(found.candidates, asked);

@@ -35,7 +35,9 @@ export const leadTimeline = ({ clock, carrier, mailer, config }: Deps) =>
       const tokens = outreach.tokensOf(lead);
       const needs = needsOf(candidates.map((candidate) => candidate.record_token_filter_list));
       await lookUpForFilters(db.sql, [{ company_id: db.company_id, tokens, needs }]);
-      const buyers = candidates.map((candidate) => eligibility(candidate, { now, tokens }));
+      const { can_whisper } = carrier;
+      const facts = { now, tokens, can_whisper };
+      const buyers = candidates.map((candidate) => eligibility(candidate, facts));
       const reason = await unavailability(db, lead, {
         contact,
         outreach,

@@ -86,6 +86,7 @@ export async function openMarket(
     tokens: { ...facts.lead?.data, ...tokens },
     origin: { ...NO_ORIGIN, traffic_source_id, sub_id },
     max_legs,
+    can_whisper: vetoes.carrier?.can_whisper,
     tried: new Set(),
     comes_in: true,
     vetoes,

@@ -50,7 +50,7 @@ export const pings = ({ clock, carrier, request, pepper }: Deps) => {
   const handler =
     <Body, Reply>(action: Action<Body, Reply>) =>
     ({ db, body, webhook, ip }: Request<Body>) =>
-      withPreDialChecks(db, { request, pepper, clock }, (vetoes) =>
+      withPreDialChecks(db, { request, pepper, clock, carrier }, (vetoes) =>
         action(db, body ?? ({} as Body), {
           webhook: webhook!,
           from: networkOf(ip),

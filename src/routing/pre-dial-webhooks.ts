@@ -1,3 +1,4 @@
+import type { Carrier } from '../carriers/carrier';
 import type { Db, Statements } from '../db/tenant';
 import { uuidv7 } from '../db/uuid';
 import { passesFilters } from '../tokens/filters';
@@ -25,7 +26,11 @@ export interface PreDialVetoes {
   /** The uuid of the call, if it is a new one. */
   uuid: string;
   seed: string;
+  /** That of the installation; absent where calls come by none. */
+  carrier?: OwnCarrier;
 }
+
+type OwnCarrier = Pick<Carrier, 'name' | 'can_whisper'>;
 
 /** The result of work that would dial buyers before their webhooks, or bidders, were asked. */
 export interface PreDialCheckRequired {
@@ -125,7 +130,7 @@ async function atSavepoint<T>(
  */
 export async function withPreDialChecks<T>(
   db: Db,
-  edges: Edges,
+  edges: Edges & { carrier: OwnCarrier },
   work: (vetoes: PreDialVetoes) => Promise<T | PreDialCheckRequired>,
 ): Promise<T> {
   const vetoes: PreDialVetoes = {
@@ -133,6 +138,7 @@ export async function withPreDialChecks<T>(
     bids: new Map(),
     uuid: uuidv7(edges.clock().getTime()),
     seed: newSeed(),
+    carrier: edges.carrier,
   };
   const logs = new Map<string, string[]>();
   const recordings: Promise<unknown>[] = [];

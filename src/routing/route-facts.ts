@@ -90,6 +90,8 @@ export interface CallToRoute {
   origin: CallOrigin;
   /** How many buyers ring at once for the call, by `maxLegsOf` the carrier it comes by. */
   max_legs: number;
+  /** Whether that carrier can ask buyers to press 1, by `canWhisper`; absent: it can. */
+  can_whisper?: boolean | undefined;
   /** Buyers that were dialed for the call before. */
   tried: ReadonlySet<number>;
   /** The verdicts of pre-dial webhooks. */
@@ -170,6 +172,7 @@ export function plainRouteFacts(
     tokens,
     origin,
     max_legs,
+    can_whisper,
     tried,
     vetoes,
     source_fault,
@@ -184,6 +187,7 @@ export function plainRouteFacts(
     seed,
     tokens: tokensOf(facts, { caller_number, tokens, origin }),
     max_legs,
+    can_whisper,
     tried,
     vetoed: vetoes?.verdicts,
     refused: refusedBy(facts, source_fault),

@@ -37,7 +37,7 @@ export const routing = ({ clock, carrier }: Deps) =>
         synthetic,
         changes,
         seed: body.seed || undefined,
-        max_legs: carrier.max_legs,
+        carrier,
         now,
       });
       return {

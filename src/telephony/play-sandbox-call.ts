@@ -9,7 +9,7 @@ import type { Deps } from '../deps';
 import type { Tasks } from '../jobs/tasks';
 import { withPreDialChecks } from '../routing/pre-dial-webhooks';
 
-type Context = Pick<Deps, 'tenants' | 'clock' | 'request' | 'pepper'>;
+type Context = Pick<Deps, 'tenants' | 'clock' | 'request' | 'pepper' | 'carrier'>;
 
 /** How long a buyer of the sandbox talks, in seconds. */
 export const SANDBOX_TALK_SECONDS = 120;
@@ -41,11 +41,7 @@ export async function playSandboxCall(
   await reportOutbound(db, end, clock());
 }
 
-async function playBuyers(
-  db: Db,
-  call_id: number,
-  edges: Pick<Context, 'clock' | 'request' | 'pepper'>,
-): Promise<void> {
+async function playBuyers(db: Db, call_id: number, edges: Omit<Context, 'tenants'>): Promise<void> {
   const { clock } = edges;
   for (;;) {
     const session = await readSession(db, await readCall(db, call_id), { fresh: true });

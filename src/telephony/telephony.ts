@@ -107,13 +107,13 @@ const outboundReports = ({ clock, config }: Deps) =>
   }) satisfies Partial<Handlers>;
 
 /** Calls that were placed by us and are answered: the carrier asks what to do with them. */
-const outboundAnswers = ({ clock, config, request, pepper }: Deps) =>
+const outboundAnswers = ({ clock, config, request, pepper, carrier }: Deps) =>
   ({
     receiveAnswer: async ({ query: { key }, body, db }) => {
       const answered_at = clock();
       const answered_by = answeredByOf(body.AnsweredBy);
       const answer = { key, call_sid: body.CallSid, answered_by, answered_at };
-      const does = await withPreDialChecks(db, { request, pepper, clock }, (vetoes) =>
+      const does = await withPreDialChecks(db, { request, pepper, clock, carrier }, (vetoes) =>
         answerCall(db, { ...answer, vetoes }, clock()),
       );
       switch (does.kind) {
@@ -131,8 +131,8 @@ const outboundAnswers = ({ clock, config, request, pepper }: Deps) =>
     },
   }) satisfies Partial<Handlers>;
 
-const inboundCalls = ({ clock, config, request, pepper }: Deps) => {
-  const edges = { request, pepper, clock };
+const inboundCalls = ({ clock, config, request, pepper, carrier }: Deps) => {
+  const edges = { request, pepper, clock, carrier };
   return {
     receiveCall: async ({ body, db }) => {
       const call = { call_sid: body.CallSid, from: body.From, to: body.To, ...placeOf(body) };
@@ -155,8 +155,8 @@ const inboundCalls = ({ clock, config, request, pepper }: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
-const endOfDials = ({ clock, config, request, pepper }: Deps) => {
-  const edges = { request, pepper, clock };
+const endOfDials = ({ clock, config, request, pepper, carrier }: Deps) => {
+  const edges = { request, pepper, clock, carrier };
   return {
     receiveDialStatus: async ({ query: { call, round, conference: ended = 0 }, body, db }) => {
       const of_caller = callStatusOf(body.CallStatus ?? '');
@@ -201,8 +201,8 @@ const placeOf = (body: Call<'receiveCall'>['body']) => ({
 });
 
 const legsToBuyers = (deps: Deps) => {
-  const { clock, config, request, pepper } = deps;
-  const edges = { request, pepper, clock };
+  const { clock, config, request, pepper, carrier } = deps;
+  const edges = { request, pepper, clock, carrier };
   const record = legRecorder(deps);
   return {
     receiveAttemptStatus: async ({ query: { call, attempt }, body, db }) => {

@@ -33,6 +33,7 @@ const OTHERS: Environment = {
   TWILIO_ACCOUNT_SID: 'AC2',
   TWILIO_AUTH_TOKEN: 'another token',
   TWILIO_BASE_URL: 'https://twilio.example.com',
+  TWILIO_CAN_WHISPER: 'false',
   PUBLIC_URL: 'https://other.example.com',
   SMTP_URL: '',
   MAIL_FROM: 'other@example.com',

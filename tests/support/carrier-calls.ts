@@ -12,11 +12,15 @@ export let on: ReturnType<typeof switchboard>;
 export const time = standingClock(MONDAY);
 
 /** Opens the world of tests of calls through a carrier; each has a company and switchboard. */
-export function setUp(): void {
+export function setUp(environment: Record<string, string> = {}): void {
   beforeAll(async () => {
     world = await createWorld({
       clock: time.read,
-      environment: { PUBLIC_URL: 'https://calls.example.com', TRUST_PROXY: '1' },
+      environment: {
+        PUBLIC_URL: 'https://calls.example.com',
+        TRUST_PROXY: '1',
+        ...environment,
+      },
     });
   });
   beforeEach(async () => {

@@ -66,6 +66,7 @@ const isUsual = (facts: RouteFacts): boolean =>
   !facts.tried?.size &&
   !facts.reserved &&
   !facts.source_buyers &&
+  facts.can_whisper !== false &&
   !facts.vetoed?.size &&
   !facts.pays_again_at?.size &&
   !facts.spacing_seconds;

@@ -22,7 +22,7 @@ export interface Facts {
   tried?: ReadonlySet<number>;
   /**
    * Buyers that have a reservation for the call, caps included: only what keeps the call from all
-   * buyers, a missing number or a veto keeps it from these.
+   * buyers, a key that cannot be asked for, a missing number or a veto keeps it from these.
    */
   reserved?: ReadonlySet<number>;
   /** The one buyer that the call may go to. */
@@ -33,6 +33,8 @@ export interface Facts {
   pays_again_at?: ReadonlyMap<number, Date>;
   /** Least time between two calls to a buyer. */
   spacing_seconds?: number;
+  /** False where the carrier cannot ask a buyer that has answered to press 1; absent: it can. */
+  can_whisper?: boolean | undefined;
   /** Results of pre-dial webhooks by buyer; null when the buyer may be dialed. */
   vetoed?: ReadonlyMap<number, Veto | null> | undefined;
   /** What bidders have answered; absent where no buyer is asked for bids. */
@@ -81,10 +83,12 @@ export function judgeOf(facts: Facts): (candidate: Candidate) => Fault | undefin
   if (refused) return () => refused;
   const ownFault = ownFaults(facts);
   const any_buyer = only_buyer_id === undefined && !tried?.size && !facts.source_buyers;
+  const any_key = facts.can_whisper ?? true;
   const any_veto = (facts.vetoed?.size ?? 0) > 0;
   return (candidate) =>
     (any_buyer ? undefined : callFault(candidate, facts)) ??
     (reserved?.has(candidate.id) ? undefined : ownFault(candidate)) ??
+    (any_key ? undefined : keyFault(candidate)) ??
     bidFault(candidate, facts.bids) ??
     numberFault(candidate) ??
     (any_veto ? vetoFault(candidate, facts) : undefined);
@@ -197,6 +201,14 @@ function spacingFault(
     reason: 'spacing',
     message: `${rule}: the next at ${localTime(at, zone)}`,
     details: { next_call_at: at.toISOString() },
+  };
+}
+
+function keyFault({ press_one_to_accept }: Candidate): Fault | undefined {
+  if (!press_one_to_accept) return undefined;
+  return {
+    reason: 'key_press_unavailable',
+    message: 'the buyer must press 1, and the carrier cannot ask it to',
   };
 }
 

@@ -24,6 +24,7 @@ export const REASONS = [
   'out_of_balance',
   'duplicate_caller',
   'spacing',
+  'key_press_unavailable',
   'bidder_suspended',
   'bid_failed',
   'bid_declined',

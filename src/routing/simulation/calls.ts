@@ -1,4 +1,4 @@
-import { maxLegsOf } from '../../carriers/carrier';
+import { canWhisper, maxLegsOf, type Carrier } from '../../carriers/carrier';
 import type { CallFacts } from '../caller-facts';
 import { drawBy } from '../engine/draw';
 import type { Candidate, CandidateGroup, Suppression } from '../engine/candidate';
@@ -67,6 +67,9 @@ export function configurationOf(
   };
 }
 
+/** The carrier of the installation. */
+export type OwnCarrier = Pick<Carrier, 'name' | 'max_legs' | 'can_whisper'>;
+
 const NO_CALLS = { 1: 0, 7: 0, 30: 0, 90: 0 };
 
 interface CallerAndTokens {
@@ -74,6 +77,7 @@ interface CallerAndTokens {
   tokens: Record<string, unknown>;
   origin: CallOrigin;
   max_legs: number;
+  can_whisper: boolean;
   source_fault?: SourceFault | undefined;
   source_buyers?: SourceBuyers | undefined;
   /** What filters need; its sets may be filled later. */
@@ -84,7 +88,7 @@ interface CallerAndTokens {
 const factsOf =
   (
     facts: CallFacts,
-    { caller_number, tokens, origin, max_legs, found, ...of_source }: CallerAndTokens,
+    { caller_number, tokens, origin, max_legs, can_whisper, found, ...of_source }: CallerAndTokens,
   ) =>
   ({ now, seed, tried, previous_buyer_id, pays_again_at, source_fault }: RoundFacts) => {
     const paid = [...pays_again_at].map(([buyer_id, at]) => ({
@@ -94,7 +98,8 @@ const factsOf =
     const asked = plainRouteFacts(
       { ...facts, previous_buyer_id, paid },
       {
-        ...{ now, seed, caller_number, tokens, origin, max_legs, tried, ...of_source },
+        ...{ now, seed, caller_number, tokens, origin, max_legs, can_whisper, tried },
+        ...of_source,
         source_fault: of_source.source_fault ?? source_fault,
       },
     );
@@ -108,14 +113,14 @@ export type Members = Set<string>;
 interface SyntheticCalls {
   calls: number;
   tokens: Record<string, unknown>;
-  /** How many buyers the carrier rings at once. */
-  max_legs: number;
+  /** By which they come. */
+  carrier: OwnCarrier;
 }
 
 /** Calls at random times, evenly distributed over a period. */
 export function syntheticCalls(
   facts: CallFacts,
-  { calls, tokens, max_legs }: SyntheticCalls,
+  { calls, tokens, carrier }: SyntheticCalls,
   { from, to, seed, members }: { from: Date; to: Date; seed: string; members: Members },
 ): ReplayedCall[] {
   const draw = drawBy(`${seed}/arrivals`);
@@ -146,7 +151,8 @@ export function syntheticCalls(
         caller_number: null,
         tokens,
         origin: NO_ORIGIN,
-        max_legs,
+        max_legs: carrier.max_legs,
+        can_whisper: carrier.can_whisper,
         found: { members },
       }),
     }));
@@ -157,7 +163,7 @@ export function realCalls(
   past: readonly PastCall[],
   facts: CallFacts,
   callers: Callers,
-  members: Members,
+  { members, carrier }: { members: Members; carrier: OwnCarrier },
 ): ReplayedCall[] {
   const factsOfCaller = callerFacts(callers);
   return past.map((call): ReplayedCall => {
@@ -187,6 +193,7 @@ export function realCalls(
         tokens: token_values ?? {},
         origin: call,
         max_legs: maxLegsOf(call.carrier ?? ''),
+        can_whisper: canWhisper(call.carrier ?? '', carrier),
         source_fault: call.source
           ? sourceFault({ ...call.source, limits: null }, 0, call.at)
           : undefined,

@@ -16,6 +16,7 @@ import {
   realCalls,
   syntheticCalls,
   type Members,
+  type OwnCarrier,
 } from './calls';
 import type { Limits } from './caps';
 import { changed, type BuyerChange, type Counts, type GroupChange } from './change';
@@ -52,10 +53,8 @@ export interface SimulationOrder {
     groups: (GroupChange & { field: string })[];
   };
   seed: string | undefined;
-  /**
-   * How many buyers the carrier of the installation rings at once, for calls that have not come.
-   */
-  max_legs: number;
+  /** That of the installation, by which calls come that have not come yet. */
+  carrier: OwnCarrier;
   now: Date;
 }
 
@@ -88,12 +87,12 @@ export async function simulate(db: Db, order: SimulationOrder) {
     ? {
         calls: await readSyntheticCalls(
           db,
-          { ...synthetic, max_legs: order.max_legs },
+          { ...synthetic, carrier: order.carrier },
           { facts, needs, from, to, seed },
         ),
         real: null,
       }
-    : await readRealCalls(db, period, { facts, candidates, setup, needs });
+    : await readRealCalls(db, order, { facts, candidates, setup, needs });
   const configured = configurationOf(candidates, setup, facts);
   const replayed = { calls, seed, start: from, expected };
   const as_configured = await inSlices(() => replay(configured, replayed));
@@ -204,7 +203,7 @@ interface Configured {
 /** Calls that have not come: all have the same tokens. */
 async function readSyntheticCalls(
   db: Db,
-  synthetic: Synthetic & { max_legs: number },
+  synthetic: Synthetic & { carrier: OwnCarrier },
   {
     facts,
     needs,
@@ -243,7 +242,7 @@ async function addMembers(
 /** Reads real calls page by page, and counts what they really came to, by buyer. */
 async function readRealCalls(
   db: Db,
-  period: Period,
+  { period, carrier }: SimulationOrder,
   { facts, candidates, setup, needs }: Configured,
 ): Promise<{ calls: ReplayedCall[]; real: Map<number, Counts> }> {
   const calls: ReplayedCall[] = [];
@@ -254,7 +253,7 @@ async function readRealCalls(
     const numbers = [...new Set(page.flatMap(({ caller_number }) => caller_number ?? []))];
     const { offer_id, from } = period;
     const callers = await readCallers(db, { offer_id, from, numbers, buyer_ids });
-    const of_page = realCalls(page, facts, callers, members);
+    const of_page = realCalls(page, facts, callers, { members, carrier });
     await addMembers(db, needs, of_page, members);
     calls.push(...of_page);
     countReal(real, page);

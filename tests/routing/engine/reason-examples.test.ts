@@ -59,6 +59,7 @@ const EXAMPLES: Record<Reason, () => Fault | undefined> = {
   out_of_balance: () => judged(cap('balance', 25, 30)),
   duplicate_caller: () => judged({}, { pays_again_at: new Map([[7, later]]) }),
   spacing: () => judged({ last_call_at: now }, { spacing_seconds: 60 }),
+  key_press_unavailable: () => judged({ press_one_to_accept: true }, { can_whisper: false }),
   bidder_suspended: () => withFault(suspendedFault(buyer(bidder), later)),
   bid_failed: () => withFault(failedFault({ fault: 'timeout', code: null }, 501)),
   bid_declined: () => withFault(declinedFault(12)),

@@ -1,0 +1,22 @@
+/** The account at a carrier with Twilio's API, and what that carrier can do. */
+export interface TwilioSettings {
+  account_sid: string | undefined;
+  auth_token: string | undefined;
+  base_url: string;
+  /** Whether it can ask buyers for a key before it connects them. */
+  can_whisper: boolean;
+}
+
+interface Variables {
+  TWILIO_ACCOUNT_SID: string | undefined;
+  TWILIO_AUTH_TOKEN: string | undefined;
+  TWILIO_BASE_URL: string;
+  TWILIO_CAN_WHISPER: boolean;
+}
+
+export const toTwilioSettings = (values: Variables): TwilioSettings => ({
+  account_sid: values.TWILIO_ACCOUNT_SID,
+  auth_token: values.TWILIO_AUTH_TOKEN,
+  base_url: values.TWILIO_BASE_URL,
+  can_whisper: values.TWILIO_CAN_WHISPER,
+});
