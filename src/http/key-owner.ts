@@ -3,7 +3,14 @@ import type { Call } from './handlers';
 
 /** Whose an Idempotency-Key is: another owner's key of the same name is another key. */
 export interface KeyOwner {
-  kind: 'key_pair' | 'user_token' | 'lead_token' | 'webhook' | 'invitation' | 'confirmation' | 'carrier';
+  kind:
+    | 'key_pair'
+    | 'user_token'
+    | 'lead_token'
+    | 'webhook'
+    | 'invitation'
+    | 'confirmation'
+    | 'carrier';
   /** Differs from those of all other owners of the kind. */
   credentials: string;
   /** Where everybody has these credentials: a key is that of one sender all the same. */
