@@ -42,9 +42,12 @@ export function writeEventId({ position, part, minute }: EventId, pepper: string
   return `${signed}.${signatureOf(signed, pepper)}`;
 }
 
-const SIGNATURE_CHARS = 16;
+const SIGNATURE_BYTES = 8;
 const signatureOf = (signed: string, pepper: string): string =>
-  createHmac('sha256', pepper).update(`event_id/${signed}`).digest('hex').slice(0, SIGNATURE_CHARS);
+  createHmac('sha256', pepper)
+    .update(`event_id/${signed}`)
+    .digest()
+    .toString('hex', 0, SIGNATURE_BYTES);
 
 /** Ids of releases before had no signature. */
 const ID =
