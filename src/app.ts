@@ -4,6 +4,7 @@ import helmet from 'helmet';
 import { listFaults } from './background/list-faults';
 import type { Config } from './config';
 import { BASE_PATH } from './contract';
+import { ID_REACH } from './db/kept-identity';
 import type { Deps } from './deps';
 import { HttpProblem } from './errors';
 import { consolePages } from './console/console';
@@ -94,6 +95,7 @@ const pipelineOf = (app: Express, deps: Deps, timeouts: BodyTimeouts): Pipeline 
   stale: staleReads(deps.database, deps.standby),
   idempotency: idempotency(deps),
   changes: changeLog(deps.clock),
+  id_reach: ID_REACH,
 });
 
 /** Observes each request, and compresses the answers to clients that accept it. */

@@ -87,6 +87,10 @@ export const staleChecksum = (): HttpProblem =>
     'The record has changed since the checksum in If-Match was read. Read the record again.',
   );
 
+/** A lead token of whichever company. */
+export const leadTokenTaken = (): HttpProblem =>
+  HttpProblem.field('lead_token', 'taken', 'is not available; choose another');
+
 /** Throws 422 with every field that is wrong, if there is one. */
 export function rejectInvalidData(
   found: readonly { field: string; message: string; code?: ErrorCode }[],

@@ -1,3 +1,4 @@
+import { HttpProblem } from '../errors';
 import { RAISE_SEQUENCE, LOCK_SEQUENCES } from './queries/kept-identity';
 import type { TenantClient } from './prisma-client';
 import type { Db } from './tenant';
@@ -15,12 +16,19 @@ export interface KeptIdentity {
 
 /** Later ids begin so far beyond one that was given: further old ids still fit between. */
 export const ID_MARGIN = 100_000n;
+/**
+ * How far beyond the ids of a table one may be given. All companies of the installation get ids of
+ * one sequence: a company must not use up theirs.
+ */
+export const ID_REACH = 1_000_000_000n;
 
 interface Kept {
   table: string;
   /** Name of the table's model in Prisma's client. */
   model: string;
   identity: KeptIdentity;
+  /** How far beyond the ids of the table its id may be; null for any. */
+  reach: bigint | null;
 }
 
 /** The same part of the database, whose transactions give the first row of the model the identity. */
@@ -39,12 +47,12 @@ interface Created {
 }
 type Delegate = Record<string, (args: Created) => Promise<unknown>>;
 
-function keepingClient(tx: Db, { table, model, identity }: Kept): TenantClient {
+function keepingClient(tx: Db, { table, model, identity, reach }: Kept): TenantClient {
   let is_first = true;
   const create = async (delegate: Delegate, args: Created): Promise<unknown> => {
     if (!is_first) return delegate.create!(args);
     is_first = false;
-    if (identity.id !== undefined) await raiseSequence(tx, table, identity.id);
+    if (identity.id !== undefined) await raiseSequence(tx, { table, id: identity.id, reach });
     return delegate.create!({ ...args, data: { ...args.data, ...identity } });
   };
   return new Proxy(tx.prisma, {
@@ -61,9 +69,21 @@ function keepingClient(tx: Db, { table, model, identity }: Kept): TenantClient {
   });
 }
 
-/** Before the row is inserted, so that no other record can be given its id meanwhile. */
-export async function raiseSequence({ sql }: Db, table: string, id: bigint): Promise<void> {
+/**
+ * Before the row is inserted, so that no other record can be given its id meanwhile. Throws 422 for
+ * an id that is too far beyond the others.
+ */
+export async function raiseSequence(
+  { sql }: Db,
+  { table, id, reach }: { table: string; id: bigint; reach: bigint | null },
+): Promise<void> {
   const last = id + ID_MARGIN;
   await sql(LOCK_SEQUENCES, {});
-  await sql(RAISE_SEQUENCE, { table, id, last });
+  const [row] = await sql(RAISE_SEQUENCE, { table, id, last, reach });
+  if (reach !== null && id - BigInt(row!.came_to!) > reach)
+    throw HttpProblem.field(
+      'legacy_id',
+      'limit_exceeded',
+      `must be at most ${reach} beyond the ids that records have here`,
+    );
 }

@@ -49,6 +49,8 @@ export interface Pipeline {
   stale: StaleReads;
   idempotency: Idempotency;
   changes: ChangeLog;
+  /** How far beyond the ids of a table a new record may have its id; null for any. */
+  id_reach: bigint | null;
 }
 
 export interface AnyHandler {
@@ -189,7 +191,7 @@ async function runAndReply(request: Run, pipeline: Pipeline): Promise<void> {
     return sendReply(req, res, operation.status, reply);
   }
   const { params, body, caller, owner, ip } = call;
-  const kept = keptBy(operation, call);
+  const kept = keptBy(operation, call, pipeline.id_reach);
   const { db: own_db, body: own_body } = kept ?? call;
   const ids = { request_id: req.id, client_request_id: req.client_id ?? null };
   const write = { operation, caller, owner, params, body, ...ids, ip };

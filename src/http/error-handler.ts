@@ -2,7 +2,13 @@ import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Operation, Schemas } from '../contract';
-import { HttpProblem, MAX_FAULTS, type FieldFault, type FieldFaults } from '../errors';
+import {
+  HttpProblem,
+  leadTokenTaken,
+  MAX_FAULTS,
+  type FieldFault,
+  type FieldFaults,
+} from '../errors';
 import { ErrorOfRequest } from '../log';
 import type { Caller } from './auth/caller';
 import { diskFull, isBadValue, isDiskFull, isUnavailable, unavailable } from './database-errors';
@@ -104,6 +110,8 @@ function constraintProblem(error: Thrown, caller?: Caller): HttpProblem | undefi
   const column = violatedColumn(error);
   const field = column === undefined ? undefined : (SENT_AS[column] ?? column);
   if (!field) return undefined;
+  // Lead tokens are unique in the installation, and who has one is nobody's to know.
+  if (code === 'P2002' && field === 'lead_token') return leadTokenTaken();
   return code === 'P2002'
     ? HttpProblem.field(field, 'taken', caller?.teams ? TAKEN_BY_ANY : TAKEN_BY_YOURS)
     : HttpProblem.field(field, 'unknown_reference', 'names no record of yours');

@@ -20,8 +20,15 @@ interface Kept {
   body: unknown;
 }
 
-/** Takes what a new record keeps out of the body; undefined where it keeps nothing. */
-export function keptBy(operation: Operation, { db, body }: Kept): Kept | undefined {
+/**
+ * Takes what a new record keeps out of the body; undefined where it keeps nothing. Its id may be as
+ * far beyond those of other records as `reach`.
+ */
+export function keptBy(
+  operation: Operation,
+  { db, body }: Kept,
+  reach: bigint | null,
+): Kept | undefined {
   const model = isObject(body) && hasIdentity(operation) ? modelOf(operation) : undefined;
   if (model === undefined) return undefined;
   const { legacy_id, uuid, created_at, updated_at, ...fields } = body as Sent;
@@ -33,7 +40,7 @@ export function keptBy(operation: Operation, { db, body }: Kept): Kept | undefin
   };
   if (Object.keys(identity).length === 0) return undefined;
   const table = resourceOf(operation.path.slice(BASE_PATH.length));
-  return { db: keepingIdentity(db, { table, model, identity }), body: fields };
+  return { db: keepingIdentity(db, { table, model, identity, reach }), body: fields };
 }
 
 /** Whether what an operation creates may keep its identity. */

@@ -155,6 +155,9 @@ function noteUnknown(resource: string, record: MovableRecord, context: Context):
     if (value !== null && !columns.has(field)) note(field, 'left out: there is no such field here');
 }
 
+const lastIdOf = (part: readonly Made[]): bigint =>
+  BigInt(Math.max(...part.map(({ row }) => row.id)));
+
 /** Returns the ids of those that are new. Where one cannot be written, each is tried by itself. */
 async function writePage(
   resource: HistoryResource,
@@ -166,7 +169,7 @@ async function writePage(
   const write = (part: readonly Made[], after?: typeof save) =>
     db.transaction(async (tx) => {
       if (part.length > 0)
-        await raiseSequence(tx, resource, BigInt(Math.max(...part.map(({ row }) => row.id))));
+        await raiseSequence(tx, { table: resource, id: lastIdOf(part), reach: null });
       const ids = part.length > 0 ? await KINDS[resource].write(tx, part, context) : [];
       await after?.(tx);
       return ids.map(Number);

@@ -32,7 +32,8 @@ export async function withTarget<T>(
   work: (target: Target) => Promise<T>,
 ): Promise<T> {
   const limits = { ...deps.limits, take: () => undefined };
-  const server = createServer(createApp(deps, undefined, { limits }));
+  // The operator moves the account, whatever its ids are.
+  const server = createServer(createApp(deps, undefined, { limits, id_reach: null }));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`;
   const db = deps.tenants.of(company_id);

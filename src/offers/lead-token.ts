@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Db } from '../db/tenant';
-import { HttpProblem } from '../errors';
+import { leadTokenTaken } from '../errors';
 import type { Authenticator } from '../http/auth/authenticator';
 
 export type TokenOwner = { offer_id: bigint } | { schedule_id: bigint };
@@ -11,8 +11,7 @@ export const newLeadToken = (): string => randomBytes(16).toString('hex');
 /** Makes `token` the only lead token of an offer or a schedule; its earlier one becomes invalid. */
 export async function setLeadToken(db: Db, owner: TokenOwner, token: string): Promise<void> {
   await revokeLeadToken(db, owner);
-  if (!(await db.keys.claim('lead_token', token)))
-    throw HttpProblem.field('lead_token', 'taken', 'is taken by another offer or schedule');
+  if (!(await db.keys.claim('lead_token', token))) throw leadTokenTaken();
   await db.prisma.leadToken.create({ data: { ...owner, token, company_id: db.company_id } });
 }
 

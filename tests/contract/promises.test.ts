@@ -124,7 +124,16 @@ describe('every operation', () => {
     parameters.some(({ name }) => name === 'Idempotency-Key'),
   );
   /** Whose the key of its request is. */
-  const ownerOf = ({ credentials }: Operation): KeyOwner => {
+  const ownerOf = async (operation: Operation): Promise<KeyOwner> => {
+    const { credentials } = operation;
+    if (credentials === 'confirmation_token') {
+      // The first request makes the address that is to confirm itself.
+      await send(operation, {});
+      const [{ id } = {}] = await world.sql<{ id: string }>(
+        'SELECT max(id) AS id FROM mail_addresses',
+      );
+      return { kind: 'confirmation', credentials: `${id}/1` };
+    }
     if (credentials === 'webhook_token')
       return { kind: 'webhook', credentials: `${fixture.ids.inbound_webhooks}/` };
     if (credentials === 'invitation_token')
@@ -134,7 +143,7 @@ describe('every operation', () => {
   test.each(repeatable)(
     '%s does not run twice at the same time with one Idempotency-Key',
     async (_, operation) => {
-      const owner = ownerOf(operation);
+      const owner = await ownerOf(operation);
       const twin = identifyKey({ company_id: world.company.id }, { key: 'twin', owner });
       await world.sql('SELECT pg_advisory_lock(hashtextextended($1, 7481202))', [nameLock(twin)]);
       // A key that is sent with a lead token alone belongs to the address too.

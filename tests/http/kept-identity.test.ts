@@ -82,6 +82,18 @@ const keyed = (resource: string, key: string): object =>
     }).filter(([name]) => name in bodies[resource]!),
   );
 
+test('an id far beyond the others is refused, and moves none', async () => {
+  const post = (body: object) => world.company.api('post', 'offers', { body, auth: superuser });
+  const before = (await post({ name: 'Before' })).body.offer.id as number;
+  for (const legacy_id of [before + 1_000_000_100, 1_000_000_000_000]) {
+    const res = await post({ name: 'Far', legacy_id });
+    expect([res.status, res.body.error_codes]).toEqual([422, { legacy_id: ['limit_exceeded'] }]);
+  }
+  const after = (await post({ name: 'After' })).body.offer.id as number;
+  expect(after).toBeLessThan(before + 100);
+  expect((await post({ name: 'Near', legacy_id: after + 1_000_000_000 })).status).toBe(201);
+});
+
 test('of requests that name one id at once, one gets it', async () => {
   const replies = await Promise.all(
     Array.from({ length: 8 }, (_, n) =>
@@ -116,5 +128,17 @@ test('an offer keeps the lead token that landing pages know', async () => {
   expect(lead.status).toBe(201);
   const taken = await create('B');
   expect(taken.status).toBe(422);
-  expect(Object.keys(taken.body.errors)).toEqual(['lead_token']);
+  expect(taken.body.errors).toEqual({ lead_token: ['is not available; choose another'] });
+});
+
+test('that another company has a lead token is told like that somebody has it', async () => {
+  const create = (auth: string) =>
+    world.company.api('post', 'offers', { body: { name: 'A', lead_token: '5e6fa1b2c3d4' }, auth });
+  const other = await world.addCompany();
+  expect((await create(await world.credentials(other, [], { superuser: true }))).status).toBe(201);
+  const taken = await create(superuser);
+  expect([taken.status, taken.body.errors]).toEqual([
+    422,
+    { lead_token: ['is not available; choose another'] },
+  ]);
 });

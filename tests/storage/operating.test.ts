@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { copyToBucket } from '../../src/cli/storage';
 import { loadConfig } from '../../src/config';
 import { freePort, startServer, TYPESCRIPT } from '../support/process';
+import { toStorageKey } from '../support/storage-keys';
 import { repetitions } from '../support/repetitions';
 import { startS3, type S3Server } from '../support/s3-server';
 import { freshDatabase, PEPPER_OF_TESTS } from '../support/world';
@@ -183,7 +184,8 @@ describe('storage copy', () => {
   const files = join(STORAGE_DIR, 'files');
   const configOf = (folder = STORAGE_DIR, environment = s3.environment) =>
     loadConfig({ STORAGE_DIR: folder, ...environment });
-  const names = ['one', 'three', 'two'];
+  const names = [1, 2, 3].map(toStorageKey);
+  const fourth = toStorageKey(4);
   beforeAll(() => {
     mkdirSync(files);
     names.forEach((name, n) => writeFileSync(join(files, name), 'x'.repeat(n + 1)));
@@ -205,7 +207,7 @@ describe('storage copy', () => {
     });
     const copies = (await s3.objects()).filter((key) => key !== 'live/files/installation');
     expect(copies).toEqual(names.map((key) => `live/files/${key}`));
-    writeFileSync(join(files, 'two'), 'longer');
+    writeFileSync(join(files, names[2]!), 'longer');
     const again = { copied: 1, copied_bytes: 6, present: 2 };
     expect(await copyToBucket(configOf())).toMatchObject(again);
     const nothing = { copied: 0, copied_bytes: 0, present: 3 };
@@ -214,17 +216,19 @@ describe('storage copy', () => {
   });
 
   test('ends with an error when less arrived than was sent', async () => {
-    writeFileSync(join(files, 'four'), 'four');
+    writeFileSync(join(files, fourth), 'four');
     s3.hook = (req, res) => {
-      if (req.method !== 'PUT' || !req.url!.includes('four')) return false;
+      if (req.method !== 'PUT' || !req.url!.includes(fourth)) return false;
       req.resume();
       res.writeHead(200, { ETag: '"x"' }).end();
       return true;
     };
     const copying = copyToBucket(configOf());
-    await expect(copying).rejects.toThrow('four has no bytes after it was copied, instead of 4.');
+    await expect(copying).rejects.toThrow(
+      `${fourth} has no bytes after it was copied, instead of 4.`,
+    );
     s3.hook = () => false;
-    rmSync(join(files, 'four'));
+    rmSync(join(files, fourth));
   });
 
   test('says what is missing', async () => {

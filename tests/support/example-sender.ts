@@ -131,12 +131,11 @@ const asConfirming =
     const wrong = `conf-1-1-1-${'f'.repeat(64)}`;
     const right = async () => {
       const [address] = await world.sql<{ id: string; number: number }>(
-        `INSERT INTO mail_addresses AS a (
+        `INSERT INTO mail_addresses (
           company_id, email, confirmation_number, confirmation_sent_at
         ) VALUES ($1, 'desk@network.example', 1, now())
         ON CONFLICT (company_id, email) DO UPDATE
-          SET confirmed_at = NULL, confirmation_sent_at = now(),
-            confirmation_number = a.confirmation_number + 1
+          SET confirmed_at = NULL, confirmation_sent_at = now(), confirmation_number = 1
         RETURNING id, confirmation_number AS number`,
         [company.id],
       );

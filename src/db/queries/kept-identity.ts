@@ -8,23 +8,31 @@ export const LOCK_SEQUENCES = statement(
 );
 
 /**
- * Continues the sequence that gives ids to a table after `last`, if it has not come to `id` yet.
- * Defaults of other columns, which the planner may look at first, are no sequences.
+ * Continues the sequence that gives ids to a table after `last`, if it has not come to `id` yet and
+ * is no more than `reach` before it. Returns how far it had come. Defaults of other columns, which
+ * the planner may look at first, are no sequences.
  */
 export const RAISE_SEQUENCE = statement(
   'db.raise_sequence',
   sql`
-    SELECT setval(x.sequence, {last}::bigint)::text AS last
+    SELECT
+      y.came_to::text,
+      CASE
+        WHEN y.came_to < {id}::bigint AND ({reach}::bigint IS NULL OR {id} - y.came_to <= {reach})
+        THEN setval(y.sequence, {last}::bigint)
+      END::text AS last
     FROM (
-      SELECT CASE
-        WHEN pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%'
-        THEN split_part(pg_get_expr(d.adbin, d.adrelid), '''', 2)::regclass
-      END AS sequence
-      FROM pg_attrdef d
-      JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum AND a.attname = 'id'
-      WHERE d.adrelid = {table}::text::regclass
-    ) x
-    WHERE coalesce(pg_sequence_last_value(x.sequence), 0) < {id}::bigint
+      SELECT x.sequence, coalesce(pg_sequence_last_value(x.sequence), 0) AS came_to
+      FROM (
+        SELECT CASE
+          WHEN pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%'
+          THEN split_part(pg_get_expr(d.adbin, d.adrelid), '''', 2)::regclass
+        END AS sequence
+        FROM pg_attrdef d
+        JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum AND a.attname = 'id'
+        WHERE d.adrelid = {table}::text::regclass
+      ) x
+    ) y
   `,
   { prepared: false },
 );
