@@ -2,7 +2,7 @@ import { all, at, HOURS, limits, type Effects, type Place } from './effect';
 
 // Where the fields of buyers, groups, suppression lists and offers have their effect.
 
-const CAPS = at('src/buyers/queries/cap-counters.ts');
+const CAPS = at('prisma/sql/caps/reserve_caps.sql');
 const BUYERS_OF = {
   ...all(
     'buyer_ids add_buyer_ids remove_buyer_ids add_user_buyer_ids remove_user_buyer_ids',
@@ -72,7 +72,7 @@ export const BUYERS: Effects = {
   reset_total_caps: at('src/buyers/cap-limits.ts', 'reset_totals'),
   ...limits(CAPS, 'total monthly daily'),
   prepaid: TERMS,
-  credit_limit: at('src/buyers/queries/cap-counters.ts'),
+  credit_limit: at('prisma/sql/caps/reserve_caps.sql'),
   balance_low_limit: at('src/calls/queries/record-use.ts'),
   business_hours_schedule: at('src/buyers/hourly-limits.ts', 'schedule'),
   ...limits(CAPS, 'hourly', 'business_hours_schedule.'),
@@ -98,7 +98,7 @@ export const BUYER_GROUPS: Effects = {
   tier: at('src/routing/engine/route.ts'),
   weight: at('src/routing/engine/draw.ts'),
   time_zone: CANDIDATE,
-  concurrency_cap: at('src/buyers/queries/cap-counters.ts', 'concurrency_cap_limit'),
+  concurrency_cap: at('prisma/sql/caps/reserve_caps.sql', 'concurrency_cap_limit'),
   ...limits(CAPS, 'total monthly daily hourly'),
   ...BUYERS_OF,
   ...all('generate_team team_users_emails team_offer_ids team_ids', TEAMS),
@@ -118,7 +118,7 @@ export const TRAFFIC_SOURCES: Effects = {
   reset_total_caps: at('src/buyers/cap-limits.ts', 'reset_totals'),
   concurrency_cap_limit: SOURCE_CAPS,
   ...limits(SOURCE_CAPS, 'total monthly daily'),
-  ...limits(at('src/buyers/queries/cap-counters.ts'), 'hourly'),
+  ...limits(at('prisma/sql/caps/reserve_caps.sql'), 'hourly'),
   blocked_buyer_ids: OF_SOURCE,
   allowed_buyer_ids: OF_SOURCE,
   payouts: at('src/routing/engine/payout.ts', 'source_payouts'),

@@ -7,6 +7,7 @@ import { contract, facets } from '../../src/contract';
 import { openDirectory } from '../../src/storage/directory';
 import { deleteOrphanedUploads } from '../../src/background/delete-orphaned-uploads';
 import { appOf, basic, caller, createWorld, type World } from '../support/world';
+import { toStorageKey } from '../support/storage-keys';
 import { eventually } from '../support/engine-process';
 
 let world: World;
@@ -242,12 +243,13 @@ test('housekeeping removes the files that no record refers to, and no others', a
   const res = await world.company.api('post', 'buyer_suppression_files', {
     form: { import_file: CSV },
   });
-  writeFileSync(join(folder('files'), 'orphan'), 'x');
+  const orphan = toStorageKey(1);
+  writeFileSync(join(folder('files'), orphan), 'x');
   writeFileSync(join(folder('incoming'), 'left'), 'x');
   await deleteOrphanedUploads(world.deps);
-  expect([stored().includes('orphan'), incoming()]).toEqual([true, ['left']]);
+  expect([stored().includes(orphan), incoming()]).toEqual([true, ['left']]);
   await deleteOrphanedUploads(world.deps, -1_000);
-  expect([stored().includes('orphan'), incoming()]).toEqual([false, []]);
+  expect([stored().includes(orphan), incoming()]).toEqual([false, []]);
   expect(
     (await world.company.api('get', res.body.buyer_suppression_file.import_file_url)).text ?? '',
   ).toBeDefined();
