@@ -2548,11 +2548,13 @@ export interface SqlTypes {
   };
   'db.raise_sequence': {
     params: {
+      id: number | string | bigint | null;
+      reach: number | string | bigint | null;
       last: number | string | bigint | null;
       table: string | null;
-      id: number | string | bigint | null;
     };
     row: {
+      came_to: string;
       last: string;
     };
   };

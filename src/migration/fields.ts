@@ -81,7 +81,7 @@ export function fieldsOf(record: SourceRecord, { read, known }: RowContext, note
   return {
     text: readAs(`text of at most ${MAX_CHARS} characters`, readText(MAX_CHARS)),
     longText: readAs(`text of at most ${MAX_LONG_CHARS} characters`, readText(MAX_LONG_CHARS)),
-    url: readAs(`http or https URL of at most ${MAX_LONG_CHARS} characters`, (found) => {
+    url: readAs('http or https URL', (found) => {
       const url = readText(MAX_LONG_CHARS)(found);
       return url !== undefined && isHttpUrl(url) ? url : undefined;
     }),

@@ -100,7 +100,7 @@ async function create(
   { identity, number }: MovedNumber,
   { db, deps }: Context,
 ): Promise<string | undefined> {
-  const kept = keepingIdentity(db, { table: 'numbers', model: 'number', identity });
+  const kept = keepingIdentity(db, { table: 'numbers', model: 'number', identity, reach: null });
   try {
     await kept.transaction((tx) => addNumber(tx, number, deps.clock()));
     return undefined;

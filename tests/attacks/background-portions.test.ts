@@ -48,8 +48,9 @@ async function refuse(
 }
 
 const OLD: Record<string, string> = {
-  idempotency_keys: `(company_id, key, operation_id, request_digest, status, answer, created_at)
-    SELECT $1, 'k' || n, 'x', '\\x00', 200, '\\x00', now() - interval '2 days'`,
+  idempotency_keys: `(company_id, credential, key, operation_id, request_digest, status, answer,
+      created_at)
+    SELECT $1, 'c', 'k' || n, 'x', '\\x00', 200, '\\x00', now() - interval '2 days'`,
   rate_limits: `(company_id, subject, window_starts_at, used, granted)
     SELECT $1, 's' || n, now() - interval '2 days', 1, 1`,
   bid_failures: `(company_id, buyer_id, failed_at, uuid)

@@ -66,6 +66,7 @@ const UNRECORDED = {
     'calls.return_payout',
     // Likewise.
     'erasure.erase_conversions',
+    'erasure.erase_conversions_of_number',
     'retention.delete_conversions',
     // Nobody is told of what happened at another service.
     'migration.move_conversions',

@@ -133,13 +133,16 @@ const asConfirming =
       const [address] = await world.sql<{ id: string; number: number }>(
         `INSERT INTO mail_addresses (
           company_id, email, confirmation_number, confirmation_sent_at
-        ) VALUES ($1, 'desk@network.example', 1, now())
+        )
+        SELECT id, 'desk@network.example', 1, now() FROM companies WHERE id = $1
         ON CONFLICT (company_id, email) DO UPDATE
           SET confirmed_at = NULL, confirmation_sent_at = now(), confirmation_number = 1
         RETURNING id, confirmation_number AS number`,
         [company.id],
       );
-      const { id, number } = address!;
+      // None of a company that was removed.
+      if (!address) return wrong;
+      const { id, number } = address;
       const target = { company_id: company.id, id: BigInt(id), number };
       return confirmationToken(target, world.deps.pepper);
     };

@@ -27,7 +27,7 @@ export const RECORDS: PersonalData = {
     impersonal: [codes('kind')],
   },
   agent_messages: { redacted: 'content', kept: [ownKeys('external_record_id')] },
-  alerts: { redacted: 'message', impersonal: [codes('kind subject'), business('emails')] },
+  alerts: { redacted: 'message', impersonal: [codes('kind subject told'), business('emails')] },
   bids: { erased: 'caller_number number' },
   buyer_suppression_files: {
     redacted:
@@ -81,7 +81,7 @@ export const RECORDS: PersonalData = {
     impersonal: [business('from_email'), codes('status error_code mailer')],
   },
   idempotency_keys: {
-    kept: [forADay('key answer request_digest')],
+    kept: [forADay('key credential answer request_digest')],
     impersonal: [codes('operation_id')],
   },
   lead_logs: { erased: 'message details', impersonal: [codes('event')] },

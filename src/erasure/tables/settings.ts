@@ -22,7 +22,11 @@ export const SETTINGS: PersonalData = {
   alert_rules: {
     redacted: 'name',
     kept: [EXTERNAL_ID],
-    impersonal: [codes('kind time_zone schedule'), business('emails')],
+    impersonal: [
+      codes('kind time_zone schedule last_unsent_reason'),
+      business('emails'),
+      service('last_error'),
+    ],
   },
   buyer_business_hours: { impersonal: [codes('schedule')] },
   buyer_conversions: {
@@ -64,7 +68,7 @@ export const SETTINGS: PersonalData = {
     kept: [inUse('help_text opt_out_text opt_in_text')],
     impersonal: [
       business('name'),
-      codes('country contact_countries contact_prefixes lead_token_powers'),
+      codes('country contact_countries contact_prefixes lead_token_powers sip_hosts'),
     ],
   },
   credential_lookups: { impersonal: [keys('public_key')] },
@@ -88,6 +92,9 @@ export const SETTINGS: PersonalData = {
       keys('carrier_number_id'),
     ],
   },
+  loop_faults: { impersonal: [service('name')] },
+  mail_addresses: { impersonal: [business('email'), codes('confirmation_number')] },
+  mail_counts: { impersonal: [business('mailbox')] },
   offers: {
     redacted: 'name description',
     kept: [
