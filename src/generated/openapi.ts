@@ -4548,7 +4548,7 @@ export interface components {
         KeptIdentity: {
             /**
              * Format: int64
-             * @description Superusers only: the `id` that the record gets, so that what names it by its old id still does. Records that are created later get ids beyond it.
+             * @description Superusers only: the `id` that the record gets, so that what names it by its old id still does. Records that are created later get ids beyond it. It may be at most 1,000,000,000 beyond the ids that records have here; an operator's migration may take any.
              */
             legacy_id?: number;
             /**
