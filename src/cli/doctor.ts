@@ -93,7 +93,7 @@ async function ports({ port, host }: Config): Promise<Finding> {
     ok,
     ok
       ? `${address} is served, and ready`
-      : `${address} is served, but its server does not reach the database (/readyz: ${status})`,
+      : `${address} is served, but its server cannot write to its database (/readyz: ${status})`,
     'See the log of the server.',
   );
 }

@@ -3102,10 +3102,10 @@ export interface SqlTypes {
       has_news: boolean;
     };
   };
-  'http.check_database': {
+  'http.check_writes': {
     params: object;
     row: {
-      ok: number;
+      ok: boolean;
     };
   };
   'http.delete_expired_answers': {

@@ -1,18 +1,22 @@
 import { Router } from 'express';
 import type { Sql } from '../db/sql';
-import { unavailable } from './database-errors';
-import { CHECK_DATABASE } from './queries/health';
+import { diskFull, isDiskFull, unavailable } from './database-errors';
+import { CHECK_WRITES } from './queries/health';
+
+/** Anyone may ask, as often as they like: the database is asked at most once in this time. */
+const CHECK_EVERY_MS = 1_000;
 
 /**
- * /livez: the process runs. /readyz: it reaches its database; what the background cannot do is named
- * after that, and is no reason to send requests elsewhere.
+ * /livez: the process runs. /readyz: it reaches its database, and can write there; what the
+ * background cannot do is named after that, and is no reason to send requests elsewhere.
  */
 export function healthChecks(sql: Sql, listFaults: () => Promise<string[]>): Router {
   const router = Router({ caseSensitive: true });
+  const checkWrites = atMostEvery(CHECK_EVERY_MS, () => sql(CHECK_WRITES, {}));
   router.get('/livez', (_req, res) => void res.type('text/plain').send('ok\n'));
   router.get('/readyz', async (_req, res) => {
-    await sql(CHECK_DATABASE, {}).catch(() => {
-      throw unavailable();
+    await checkWrites().catch((error: unknown) => {
+      throw isDiskFull(error) ? diskFull() : unavailable(error);
     });
     const faults = await listFaults().catch(() => []);
     res
@@ -20,4 +24,19 @@ export function healthChecks(sql: Sql, listFaults: () => Promise<string[]>): Rou
       .send(['ok', ...faults.map((each) => `degraded: ${each}`), ''].join('\n'));
   });
   return router;
+}
+
+/** A check that who comes while it runs, or within `ms` after it succeeded, shares. */
+function atMostEvery(ms: number, check: () => Promise<unknown>): () => Promise<unknown> {
+  let latest: { result: Promise<unknown>; until: number } | undefined;
+  return () => {
+    if (latest && Date.now() < latest.until) return latest.result;
+    const current = { result: check(), until: Infinity };
+    latest = current;
+    current.result.then(
+      () => (current.until = Date.now() + ms),
+      () => (current.until = 0),
+    );
+    return current.result;
+  };
 }

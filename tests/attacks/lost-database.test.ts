@@ -59,7 +59,7 @@ test('doctor tells what the server sees, not what a connection of its own does',
   ]);
   try {
     await eventually(() => fetch(`http://127.0.0.1:${port}/livez`).catch(() => undefined), 50);
-    expect(doctor(port)).toMatch(/does not reach the database \(\/readyz: 503\)/);
+    expect(doctor(port)).toMatch(/cannot write to its database \(\/readyz: 503\)/);
   } finally {
     without_database.kill();
   }

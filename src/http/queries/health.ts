@@ -1,5 +1,7 @@
 import { sql, statement } from '../../db/sql';
 
-export const CHECK_DATABASE = statement('http.check_database', sql`SELECT 1 AS ok`, {
-  prepared: false,
-});
+export const CHECK_WRITES = statement(
+  'http.check_writes',
+  sql`SELECT true AS ok FROM check_writes()`,
+  { prepared: false },
+);
