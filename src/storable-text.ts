@@ -23,6 +23,10 @@ export function cutText(text: string, max_length: number): string {
   return toStorable(text.slice(0, end));
 }
 
+/** Whether a text has more code points than that; in UTF-16 units, an emoji would count as two. */
+export const isLonger = (text: string, max_length: number): boolean =>
+  text.length > max_length && [...text].length > max_length;
+
 /** An escape in JSON: a pair of surrogates, what cannot be stored (captured), or another one. */
 const ESCAPE =
   /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(u0000|u[dD][89a-fA-F][\da-fA-F]{2})|[^])/g;

@@ -1,5 +1,5 @@
 import { facets, type Facets, type Schema } from '../contract';
-import { cutText } from '../storable-text';
+import { cutText, isLonger } from '../storable-text';
 import { readDollars } from '../dollars';
 import { listedName, parseInstant } from '../time/zone';
 import { parsePair, splitPairs } from '../tokens/filters';
@@ -93,7 +93,7 @@ function textOfList(raw: unknown, path: string): unknown {
 
 /** A file has a limit of its own. */
 const isTooLong = (text: string, { max, formats }: Facets): boolean =>
-  text.length > (max.length ?? MAX_LENGTH) && !formats.has('binary');
+  !formats.has('binary') && isLonger(text, max.length ?? MAX_LENGTH);
 
 function tooMuch({ faults }: Context, path: string, allowed: string): undefined {
   faults.add(path, `must NOT have more than ${allowed}`);

@@ -49,6 +49,8 @@ export const trafficSourceTokens = ({ clock, pepper, authenticator }: Deps) => {
 
     createTrafficSourceToken: (call) => {
       let made: WebhookToken | undefined;
+      // Its endpoint may be remembered without it.
+      call.db.afterCommit(authenticator.forgetTokens);
       return records.create(
         { ...call, query: {} },
         async (tx, fields: typeof call.body, now) => {

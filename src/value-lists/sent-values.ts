@@ -1,7 +1,7 @@
 import type { Schemas } from '../contract';
 import { HttpProblem } from '../errors';
 import type { Upload } from '../http/upload';
-import { cutText } from '../storable-text';
+import { cutText, isLonger } from '../storable-text';
 import { folded } from '../tokens/filter-values';
 import { readValues } from './read-file';
 import { zipOf } from './zips';
@@ -42,7 +42,7 @@ export const valuesIn = (sent: Sent, kind: Kind): string[] =>
 
 function textsIn({ texts, field }: Sent): string[] {
   const values = [...new Set(texts.map(folded))].filter(Boolean);
-  const long = values.find((value) => value.length > MAX_LENGTH);
+  const long = values.find((value) => isLonger(value, MAX_LENGTH));
   if (long !== undefined)
     throw HttpProblem.field(
       field,

@@ -1,4 +1,10 @@
-import { cutText, isStorable, parseForeignJson, toStorable } from '../../src/storable-text';
+import {
+  cutText,
+  isLonger,
+  isStorable,
+  parseForeignJson,
+  toStorable,
+} from '../../src/storable-text';
 import { ANSWERS } from '../support/bidders';
 import { bidding, dialed, reasonsOf } from '../support/bidding';
 
@@ -83,6 +89,20 @@ describe('the gate', () => {
       '😀😀',
       '',
     ]);
+  });
+
+  test('counts code points: a name of 255 emoji has 255 characters', async () => {
+    expect([isLonger('😀😀', 2), isLonger('😀😀a', 2)]).toEqual([false, true]);
+    const name = '😀'.repeat(255);
+    expect((await ok('traffic_sources', { name })).traffic_source.name).toBe(name);
+    const values = [name];
+    const { value_list } = await ok('value_lists', { name: 'Emoji', values });
+    const found = await get(`value_lists/${value_list.id}/values?root=false`);
+    expect(found).toEqual([name]);
+    const more = await here.world.company.api('post', 'value_lists', {
+      body: { name: 'More', values: [`${name}😀`] },
+    });
+    expect([more.status, more.body.error_codes]).toEqual([422, { 'values.0': ['invalid_value'] }]);
   });
 
   test('reads JSON with pairs, escaped backslashes and names as they are', () => {

@@ -77,6 +77,13 @@ test('a ping that comes with an auth token is of its source, and another source 
   const at = await sold({ has_auth_token: true });
   await here.numberOf(at);
   const { inbound_webhooks } = (await here.world.company.api('get', 'inbound_webhooks')).body;
+  const send = (body: Fields) =>
+    here.world.company.api('post', `inbound_webhooks/ping/${at.at}`, {
+      auth: null,
+      body: { caller_id: '+13105550177', ...body },
+    });
+  // The endpoint is remembered from here on; a new token is known at once all the same.
+  expect((await send({ auth_token: 'another' })).status).toBe(401);
   const made = await tokenOf(own, { inbound_webhook_id: inbound_webhooks[0].id });
   expect(made.traffic_source_token.lead_token).toBeNull();
   const { auth_token } = made;
@@ -86,11 +93,6 @@ test('a ping that comes with an auth token is of its source, and another source 
     [here.world.company.id],
   );
   expect(ping).toEqual({ source: own });
-  const send = (body: Fields) =>
-    here.world.company.api('post', `inbound_webhooks/ping/${at.at}`, {
-      auth: null,
-      body: { caller_id: '+13105550177', ...body },
-    });
   const refused = await send({ auth_token, traffic_source_id: other });
   expect([refused.status, Object.keys(refused.body.errors)]).toEqual([422, ['traffic_source_id']]);
   expect((await send({ auth_token: `${auth_token}0` })).status).toBe(401);
