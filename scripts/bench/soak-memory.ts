@@ -9,7 +9,7 @@ interface Point {
   mb: number;
 }
 
-/** Samples the memory of processes until it is stopped. */
+/** Samples the memory of processes into `points` until it is stopped. */
 export function sampleMemory(pids: Record<string, number>) {
   const started = performance.now();
   const points: Record<string, Point[]> = {};
@@ -20,13 +20,7 @@ export function sampleMemory(pids: Record<string, number>) {
   };
   sample();
   const timer = setInterval(sample, SAMPLE_MS);
-  return {
-    stop: () => {
-      clearInterval(timer);
-      sample();
-      return points;
-    },
-  };
+  return { points, stop: () => clearInterval(timer) };
 }
 
 /** How memory changes after the warm-up, by the line of least squares and by thirds. */

@@ -39,6 +39,8 @@ const WARM_SECONDS = 10;
 const IMPORT_AFTER = 0.1;
 /** As many rows as an import that runs for most of the time has. */
 const ROWS_A_SECOND = 10_000_000 / 600;
+/** Of a file of at most MAX_UPLOAD_BYTES, a gigabyte. */
+const MAX_ROWS = 30_000_000;
 const SETTLE_MS = 120_000;
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
@@ -48,7 +50,7 @@ async function importMeanwhile({ world }: SoakWorld): Promise<number> {
   const client = new Client({ connectionString: world.url });
   await client.connect();
   try {
-    const rows = Math.ceil((SECONDS * ROWS_A_SECOND) / 100_000) * 100_000;
+    const rows = Math.min(MAX_ROWS, Math.ceil((SECONDS * ROWS_A_SECOND) / 100_000) * 100_000);
     const { csv } = await makeFile(rows);
     await pause(SECONDS * 1000 * IMPORT_AFTER);
     const started = performance.now();
@@ -106,8 +108,10 @@ async function run(soak: SoakWorld, { service, worker }: Processes): Promise<Run
   await resetStatements(soak.world.url);
   const cpu = cpuMeter(service.pid);
   const samples = sampleMemory({ service: service.pid!, worker: worker.pid! });
-  const [import_seconds] = await Promise.all([importMeanwhile(soak), load.run(SECONDS)]);
-  const memory = samples.stop();
+  const [import_seconds] = await Promise.all([importMeanwhile(soak), load.run(SECONDS)]).finally(
+    samples.stop,
+  );
+  const memory = samples.points;
   const requests = [...load.times.values()].reduce((sum, { length }) => sum + length, 0);
   const spent = cpu(requests);
   const statements = await topStatements(soak.world.url);
