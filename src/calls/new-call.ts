@@ -4,6 +4,7 @@ import { uuidv7 } from '../db/uuid';
 import { countryOf } from '../phone/area-codes';
 import type { AskedCall } from '../routing/candidates';
 import type { RouteFacts } from '../routing/engine/route';
+import type { CallFacts } from '../routing/caller-facts';
 import { sourceOf, type RoutingContext } from '../routing/load-routing';
 import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
 import type { AttemptRow, CallRow } from './read-call';
@@ -57,6 +58,7 @@ export function newCallOf(
 ): NewCall {
   const { caller_number, offer_id, traffic_source_id, tokens } = incoming;
   const own_source = traffic_source_id === null ? null : Number(traffic_source_id);
+  const source = reservation?.traffic_source_id ?? own_source ?? lead?.traffic_source_id ?? null;
   return {
     uuid: incoming.vetoes?.uuid ?? uuidv7(now.getTime()),
     carrier: incoming.carrier,
@@ -71,13 +73,23 @@ export function newCallOf(
     offer_id: offer_id === null ? null : Number(offer_id),
     lead_id: lead?.id ?? null,
     schedule_id: lead?.schedule_id ?? null,
-    traffic_source_id:
-      reservation?.traffic_source_id ?? own_source ?? lead?.traffic_source_id ?? null,
+    traffic_source_id: source,
     sub_id: incoming.sub_id ?? reservation?.sub_id ?? lead?.sub_id ?? null,
     contact_field_type: lead?.contact_field_type ?? null,
-    token_values: { ...lead?.data, ...reservation?.token_values, ...tokens },
+    token_values: {
+      // The users of a source read the tokens of its calls, and not the leads of other sources.
+      ...(isOfOtherSource(lead, source) ? {} : lead?.data),
+      ...reservation?.token_values,
+      ...tokens,
+    },
   };
 }
+
+/** Whether a lead came from another traffic source than a call of its number. */
+export const isOfOtherSource = (lead: CallFacts['lead'], source: number | null): boolean =>
+  typeof lead?.traffic_source_id === 'number' &&
+  source !== null &&
+  lead.traffic_source_id !== source;
 
 interface CallToDecide {
   incoming: IncomingCall;

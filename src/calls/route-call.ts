@@ -113,7 +113,8 @@ export const factsOfCall = (
     ...turn,
     seed: turn.vetoes?.seed ?? newSeed(),
     caller_number: call.caller_number,
-    tokens: call.token_values,
+    // Also those of a lead of another source, which are not the call's (calls/new-call.ts).
+    tokens: { ...found.facts.lead?.data, ...call.token_values },
     origin: call,
     max_legs: maxLegsOf(call.carrier),
     can_whisper: turn.vetoes?.carrier && canWhisper(call.carrier, turn.vetoes.carrier),

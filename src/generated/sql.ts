@@ -4054,8 +4054,10 @@ export interface SqlTypes {
       now: Date | string | null;
       rows: string | object | null;
       triggered_by: readonly (number | string | bigint)[] | string | null;
+      moves_source: boolean | null;
       removed: readonly (string)[] | string | null;
       restart: boolean | null;
+      only_own_source: boolean | null;
     };
     row: {
       id: string;
@@ -4071,8 +4073,10 @@ export interface SqlTypes {
       now: Date | string | null;
       rows: string | object | null;
       triggered_by: readonly (number | string | bigint)[] | string | null;
+      moves_source: boolean | null;
       removed: readonly (string)[] | string | null;
       restart: boolean | null;
+      only_own_source: boolean | null;
     };
     row: {
       id: string;

@@ -162,6 +162,8 @@ function submissionOf(
     callback_at: null,
     restart: false,
     update_only: false,
+    moves_source: true,
+    only_own_source: false,
     sender: { ip: '', credentials: 'trigger' },
     note: `started by the trigger ${kind}`,
   };

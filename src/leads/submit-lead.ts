@@ -10,7 +10,7 @@ import type { Data } from '../tokens/lead-data';
 import { assignNumbers } from './assign-numbers';
 import { changeContacts } from './change-contacts';
 import { rejectTooLarge } from './data-limit';
-import type { Owner } from './lead-owner';
+import { findLead, type Owner } from './lead-owner';
 import { loadRecord, type SentColumns } from './load-record';
 import {
   DELETE_LEADS,
@@ -86,7 +86,7 @@ function mayNotUnblock(): HttpProblem {
 async function submissionOf(
   db: Db,
   { fields, tokens: sent, caller_number }: ReadLead,
-  { owner, ip, credentials, aside }: SubmitOptions,
+  { owner, ip, credentials, aside, for_company }: SubmitOptions,
   now: Date,
 ): Promise<Submission> {
   const traffic_source_id = await sourceOf(db, { fields, owner, aside });
@@ -113,6 +113,8 @@ async function submissionOf(
     callback_at: callbackOf(fields, now),
     restart: fields.restart_schedule ?? false,
     update_only: fields.update_only ?? false,
+    moves_source: for_company,
+    only_own_source: !for_company && (owner.traffic_source_id ?? null) !== null,
     triggered_by: [],
     sender: { ip, credentials, ...(warnings.length > 0 && { warnings }) },
     note: noteOf(warnings),
@@ -191,7 +193,7 @@ async function write(db: Db, writing: Writing): Promise<SubmittedLead> {
   await changeContact(db, writing);
   await endMatching(db, writing, warnings);
   const lead = await upsertLead(db, submission, form);
-  if (!lead) throw notWritten(submission);
+  if (!lead) throw await notWritten(db, submission);
   await updateMatching(db, writing, lead.id);
   const numbers = await assignNumbers(db, fields, { submission, lead, warnings });
   const is_changed = numbers.service_number !== null || numbers.sms_number !== null;
@@ -259,8 +261,16 @@ async function updateMatching(
   if (fields.apply_to === 'calls') await sql(UPDATE_CALLS, { ...matching, all, since });
 }
 
-const notWritten = ({ update_only }: Submission): HttpProblem =>
-  update_only
+async function notWritten(db: Db, submission: Submission): Promise<HttpProblem> {
+  const { caller_number, update_only, only_own_source } = submission;
+  const isLive = async () => (await findLead(db, submission, caller_number)) !== undefined;
+  if (only_own_source && (await isLive()))
+    return HttpProblem.field(
+      'caller_id',
+      'taken',
+      'is that of a live lead which came from elsewhere: nothing was changed',
+    );
+  return update_only
     ? HttpProblem.field(
         'update_only',
         'wrong_state',
@@ -271,3 +281,4 @@ const notWritten = ({ update_only }: Submission): HttpProblem =>
         'wrong_state',
         'belongs to an offer or a schedule that was deleted',
       );
+}

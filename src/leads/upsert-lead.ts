@@ -37,6 +37,10 @@ export interface Submission {
   restart: boolean;
   /** Updates the live lead and never creates one. */
   update_only: boolean;
+  /** Whether a live lead becomes one of the traffic source of the submission; else it stays. */
+  moves_source: boolean;
+  /** A live lead that is not of this traffic source is left as it is. */
+  only_own_source: boolean;
   /** The schedules whose events led to it; empty for what comes from outside. */
   triggered_by: readonly string[];
   /** Who sent it, and what could not be used, for the history of the lead. */
@@ -68,8 +72,8 @@ export interface RecordForm {
 /**
  * Creates the lead of a submission or updates the live lead of its number: of any number of
  * parallel submissions, one lead is live. Submissions that arrive together for one offer or
- * schedule are written by one statement. Undefined when the offer or schedule was deleted, or with
- * `update_only` when there is no live lead.
+ * schedule are written by one statement. Undefined when the offer or schedule was deleted, with
+ * `update_only` when there is no live lead, and with `only_own_source` when it is another source's.
  */
 export async function upsertLead(
   db: Db,
@@ -83,15 +87,22 @@ export async function upsertLead(
   // A transaction is done again as a whole.
   if (!batched) return once(submission);
   if (!isBatched(submission)) return once(submission);
-  const { offer_id, schedule_id, restart } = submission;
-  const { grid, external, by_token } = form;
-  const batch = [offer_id, schedule_id, restart, grid, external, by_token].join('|');
+  const batch = [...BATCHED.map((option) => submission[option]), ...Object.values(form)].join('|');
   return inBatches(db, batch, () => ({
     run: (all) => write(db, batched.query, all, form),
     keyOf: ({ caller_number }) => caller_number,
     apart: { alone: once, isOfOne: isErrorOfOne },
   }))(submission);
 }
+
+/** Options that the submissions of a statement have in common. */
+const BATCHED = [
+  'offer_id',
+  'schedule_id',
+  'restart',
+  'moves_source',
+  'only_own_source',
+] as const satisfies readonly (keyof Submission)[];
 
 const inBatches = batchers<Submission, WrittenLead | undefined>();
 

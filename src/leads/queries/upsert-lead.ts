@@ -1,5 +1,6 @@
 import { countRows } from '../../db/counters';
 import { sql, statement, type SqlText } from '../../db/sql';
+import { CHANGEABLE, CHANGES } from './changed-lead';
 
 // A submission makes a lead or updates the live lead of its number. Two statements, one for leads
 // of an offer and one for leads of a schedule, because the unique index that finds the live lead
@@ -37,80 +38,6 @@ const VALUES = sql`
   s.uuid, s.caller_number, s.zones, s.data, s.email, s.contact_field_type, s.expires_in,
   s.sub_id, s.traffic_source_id, s.remote_ip, s.lead_priority, s.hours_to_expire,
   s.max_contact_attempts, {triggered_by}::bigint[]`;
-
-/**
- * What a submission makes of the live lead of its number. `excluded` is the lead that it would
- * have made; null keeps what the lead has. A lead starts over when that is asked for; it is
- * scheduled again when it was stopped and may be contacted now.
- */
-const CHANGES = sql`
-  email = coalesce(excluded.email, leads.email),
-  contact_field_type = coalesce(excluded.contact_field_type, leads.contact_field_type),
-  expires_in = coalesce(excluded.expires_in, leads.expires_in),
-  sub_id = coalesce(excluded.sub_id, leads.sub_id),
-  traffic_source_id = coalesce(excluded.traffic_source_id, leads.traffic_source_id),
-  remote_ip = coalesce(excluded.remote_ip, leads.remote_ip),
-  lead_priority = coalesce(excluded.lead_priority, leads.lead_priority),
-  hours_to_expire = coalesce(excluded.hours_to_expire, leads.hours_to_expire),
-  max_contact_attempts = coalesce(excluded.max_contact_attempts, leads.max_contact_attempts),
-  callback_at = coalesce(excluded.callback_at, leads.callback_at),
-  scheduled_callback_id = coalesce(excluded.scheduled_callback_id, leads.scheduled_callback_id),
-  data = (leads.data - {removed}::text[]) || excluded.data,
-  zones = CASE
-    WHEN excluded.data ?| ARRAY['zip', 'zip_code', 'postal_code', 'zip_postal_code']
-      OR {removed}::text[] && ARRAY['zip', 'zip_code', 'postal_code', 'zip_postal_code']
-    THEN excluded.zones
-    ELSE leads.zones
-  END,
-  offer_id = coalesce({offer_id}::bigint, leads.offer_id, excluded.offer_id),
-  status = CASE
-    WHEN excluded.status NOT IN ('queue', 'scheduled', 'waiting')
-      OR {restart}::boolean
-      OR leads.status IN ('blocked', 'opt_out', 'disabled')
-      OR {next_action_at}::timestamptz IS NOT NULL
-      OR {callback_at}::timestamptz IS NOT NULL
-    THEN excluded.status
-    ELSE leads.status
-  END,
-  due_at = CASE
-    WHEN excluded.status NOT IN ('queue', 'scheduled', 'waiting') THEN NULL
-    WHEN {restart}::boolean
-      OR leads.status IN ('blocked', 'opt_out', 'disabled')
-      OR {next_action_at}::timestamptz IS NOT NULL
-      OR {callback_at}::timestamptz IS NOT NULL
-    THEN excluded.due_at
-    WHEN excluded.expires_in IS NOT NULL
-      OR excluded.hours_to_expire IS NOT NULL
-      OR excluded.max_contact_attempts IS NOT NULL
-    THEN {now}::timestamptz
-    ELSE leads.due_at
-  END,
-  claim_id = CASE
-    WHEN excluded.status IN ('queue', 'scheduled', 'waiting')
-      AND NOT {restart}::boolean
-      AND leads.status NOT IN ('blocked', 'opt_out', 'disabled')
-      AND {next_action_at}::timestamptz IS NULL
-      AND {callback_at}::timestamptz IS NULL
-      AND excluded.expires_in IS NULL
-      AND excluded.hours_to_expire IS NULL
-      AND excluded.max_contact_attempts IS NULL
-    THEN leads.claim_id
-  END,
-  next_action_at = CASE
-    WHEN {next_action_at}::timestamptz IS NOT NULL OR {restart}::boolean
-    THEN excluded.next_action_at
-    ELSE leads.next_action_at
-  END,
-  phase = CASE WHEN {restart}::boolean THEN 'actions' ELSE leads.phase END,
-  position = CASE WHEN {restart}::boolean THEN NULL ELSE leads.position END,
-  exit_reason = CASE WHEN {restart}::boolean THEN NULL ELSE leads.exit_reason END,
-  contact_attempts = CASE WHEN {restart}::boolean THEN 0 ELSE leads.contact_attempts END,
-  entered_at = CASE WHEN {restart}::boolean THEN {now}::timestamptz ELSE leads.entered_at END,
-  tries = CASE WHEN {restart}::boolean THEN 0 ELSE leads.tries END,
-  suppressed = CASE WHEN {restart}::boolean THEN false ELSE leads.suppressed END,
-  unreachable = CASE WHEN {restart}::boolean THEN false ELSE leads.unreachable END,
-  updated_at = {now}::timestamptz,
-  user_updated_at = {now}::timestamptz`;
 
 /** The history of the leads that were written. */
 const LOGS = sql`
@@ -238,6 +165,7 @@ export const WRITE_OFFER_LEADS = sql`
     ORDER BY s.caller_number
     ON CONFLICT (company_id, offer_id, caller_number) WHERE is_live AND schedule_id IS NULL
     DO UPDATE SET ${CHANGES}
+    WHERE ${CHANGEABLE}
     RETURNING leads AS is_now, leads.xmax = 0 AS created
   ),
   ${WRITTEN}`;
@@ -281,6 +209,7 @@ export const WRITE_SCHEDULE_LEADS = sql`
     ORDER BY s.caller_number
     ON CONFLICT (company_id, schedule_id, caller_number) WHERE is_live AND schedule_id IS NOT NULL
     DO UPDATE SET ${CHANGES}
+    WHERE ${CHANGEABLE}
     RETURNING leads AS is_now, leads.xmax = 0 AS created
   ),
   ${WRITTEN}`;
