@@ -2,10 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { migrate, PRISMA_FOLDER, schemaScript, functionsSource } from '../src/db/migrate';
+import { migrate, PRISMA_FOLDER, functionsSource } from '../src/db/migrate';
 import { samplesSource } from './samples';
 import { compareCatalogs, readCatalog } from './catalog';
 import { describeStatements } from './sql-types';
+import { schemaScript } from './schema-script';
 import { run, withConnection, withScratchServer } from './scratch-database';
 
 // Fails when something generated or migrated no longer matches its source: the types and code

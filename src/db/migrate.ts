@@ -1,17 +1,15 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Client, Pool } from 'pg';
+import type { Client } from 'pg';
 import { StartError } from '../start-error';
 import { HostsClient } from './hosts-client';
-import { withSchemaEngine, type MigrationsList } from './schema-engine';
 import { withClient } from './with-client';
 
 export const PRISMA_FOLDER = join(__dirname, '../../prisma');
 /** Held by the work that runs alone. */
 export const LOCK = 7_481_201;
 const CONNECT_TIMEOUT_MS = 10_000;
-const FILTERS = { externalTables: [], externalEnums: [] };
 const FUNCTIONS = 'functions.sql';
 
 /** The database was made by a version of Trunkline that this one does not go with. */
@@ -40,6 +38,17 @@ export class NewerDatabase extends OtherVersion {
   }
 }
 
+/** A migration could not be applied. */
+export class FailedMigration extends StartError {
+  constructor(name: string, cause: Error) {
+    super(
+      `The migration ${name} was not applied, and nothing of it was kept: ${cause.message}. The ` +
+        'next start, or npx trunkline migrate, tries it again.',
+      { cause },
+    );
+  }
+}
+
 /** The database lacks migrations, or everything, and the work may not apply them. */
 export class UnmigratedDatabase extends StartError {
   constructor(pending: string[]) {
@@ -59,10 +68,6 @@ export function migrationNames(): string[] {
     .sort();
 }
 
-export function prismaSchema(): { path: string; content: string } {
-  return { path: join(PRISMA_FOLDER, 'schema.prisma'), content: read('schema.prisma') };
-}
-
 /** Runs a script, all of it or nothing. */
 export type RunScript = (client: Pick<Client, 'query'>, script: string) => Promise<unknown>;
 
@@ -70,8 +75,9 @@ export type RunScript = (client: Pick<Client, 'query'>, script: string) => Promi
 const asOneQuery: RunScript = (client, script) => client.query(script);
 
 /**
- * Applies what is pending, runs `afterwards` and returns the names of what was pending. When
- * nothing is pending, the schema engine is not even loaded.
+ * Applies what is pending, runs `afterwards` and returns the names of what was pending. Each
+ * migration is committed with its mark, the last one also with the functions: whatever interrupts
+ * this, the next run goes on from there.
  */
 export const migrate = (
   connectionString: string,
@@ -80,11 +86,8 @@ export const migrate = (
 ): Promise<string[]> =>
   alone(connectionString, async (client) => {
     const pending = await pendingMigrations(client);
-    if (pending[0] === FUNCTIONS) {
-      await run(client, functionsScript());
-    } else if (pending.length > 0) {
-      await applyMigrations(connectionString, migrationNames(), withFunctions(pending, run));
-    }
+    if (pending[0] === FUNCTIONS) await run(client, functionsScript());
+    else await applyMigrations(client, pending, { run, and_functions: true });
     await afterwards?.(client);
     return pending;
   });
@@ -94,7 +97,11 @@ export const migrate = (
  * rows that a database in that state had. What is applied already counts.
  */
 export const migrateTo = (connectionString: string, names: string[]): Promise<void> =>
-  alone(connectionString, () => applyMigrations(connectionString, names, asOneQuery));
+  alone(connectionString, async (client) => {
+    const pending = await pendingMigrations(client);
+    const wanted = pending.filter((name) => names.includes(name));
+    await applyMigrations(client, wanted, { run: asOneQuery, and_functions: false });
+  });
 
 /** Runs the work on a database that is up to date; any other is refused and left as it is. */
 export const onMigrated = <T>(
@@ -168,63 +175,43 @@ function functionsScript(): string {
 
 const migrationScript = (name: string) => read(join('migrations', name, 'migration.sql'));
 
-function migrationsList(names: string[]): MigrationsList {
-  const migrationDirectories = names.map((path) => ({
-    path,
-    migrationFile: {
-      path: 'migration.sql',
-      content: { tag: 'ok' as const, value: migrationScript(path) },
-    },
-  }));
-  const lockfile = {
-    path: 'migration_lock.toml',
-    content: read('migrations/migration_lock.toml'),
-  };
-  const baseDir = join(PRISMA_FOLDER, 'migrations');
-  return { baseDir, lockfile, shadowDbInitScript: '', migrationDirectories };
+/** As Prisma's own tools make it, so that they can read what was applied. */
+const MIGRATIONS_TABLE = `
+  CREATE TABLE IF NOT EXISTS _prisma_migrations (
+    id varchar(36) PRIMARY KEY NOT NULL,
+    checksum varchar(64) NOT NULL,
+    finished_at timestamptz,
+    migration_name varchar(255) NOT NULL,
+    logs text,
+    rolled_back_at timestamptz,
+    started_at timestamptz NOT NULL DEFAULT now(),
+    applied_steps_count integer NOT NULL DEFAULT 0
+  )`;
+
+/** The mark that a migration is applied. Its name is that of a folder of ours. */
+function markScript(name: string): string {
+  const checksum = createHash('sha256').update(migrationScript(name)).digest('hex');
+  return `
+    DELETE FROM _prisma_migrations WHERE migration_name = '${name}';
+    INSERT INTO _prisma_migrations
+      (id, checksum, finished_at, migration_name, applied_steps_count)
+    VALUES ('${randomUUID()}', '${checksum}', clock_timestamp(), '${name}', 1);
+`;
 }
 
-/**
- * functions.sql runs in the transaction of the last migration, so that no connection ever sees the
- * new tables with the old functions.
- */
-function withFunctions(pending: string[], run: RunScript): RunScript {
-  const last = migrationScript(pending.at(-1)!);
-  return (client, script) =>
-    run(client, script === last ? `${script}\n${functionsScript()}` : script);
-}
-
-/** Applies those of the named migrations that are not applied yet. */
+/** Functions come with the last one, so that no connection sees new tables with old functions. */
 async function applyMigrations(
-  connectionString: string,
-  names: string[],
-  run: RunScript,
+  client: Client,
+  names: readonly string[],
+  { run, and_functions }: { run: RunScript; and_functions: boolean },
 ): Promise<void> {
-  const schema = prismaSchema();
-  const runOn = async (pool: Pool, script: string) => {
-    const client = await pool.connect();
-    await run(client, script).finally(() => client.release(true));
-  };
-  await withSchemaEngine({ connectionString, schema, run: runOn }, (engine) =>
-    engine.applyMigrations({ migrationsList: migrationsList(names), filters: FILTERS }),
-  );
-}
-
-/**
- * The SQL that makes an empty database match schema.prisma. Needs a database to connect to, and
- * leaves it alone.
- */
-export function schemaScript(connectionString: string): Promise<string> {
-  const schema = prismaSchema();
-  return withSchemaEngine({ connectionString, schema }, async (engine) => {
-    const { stdout } = await engine.diff({
-      from: { tag: 'empty' },
-      to: { tag: 'schemaDatamodel', files: [schema] },
-      script: true,
-      exitCode: null,
-      shadowDatabaseUrl: null,
-      filters: FILTERS,
+  if (names.length > 0) await client.query(MIGRATIONS_TABLE);
+  for (const name of names) {
+    const script = `${migrationScript(name)}\n${markScript(name)}`;
+    const is_last = name === names.at(-1);
+    const whole = and_functions && is_last ? `${script}\n${functionsScript()}` : script;
+    await run(client, whole).catch((error: Error) => {
+      throw new FailedMigration(name, error);
     });
-    return stdout;
-  });
+  }
 }
