@@ -84,6 +84,8 @@ async function readUnknown(
   { db, aside }: Reading,
 ): Promise<{ params: Record<string, string>; record: StoredRecord | undefined }> {
   const { operation, req, res } = received;
+  // Without a length, there is no body to parse: it is as empty as one of length 0.
+  if (req.body === undefined && takesBody(operation) && req.headers['content-type']) req.body = {};
   if (aside || operation.credentials === 'carrier_signature') repair(req, aside);
   requireWellFormed(req.query, 'query');
   requireWellFormed(req.body, 'body');
@@ -103,6 +105,8 @@ async function readUnknown(
   queries.add(operation, req);
   return { params: req.openapi!.pathParams, record: changes.record };
 }
+
+const takesBody = ({ body, multipart }: Operation) => body !== undefined || multipart !== undefined;
 
 interface Asked {
   named: { operation: Operation; params: Record<string, string>; body: unknown };

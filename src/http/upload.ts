@@ -80,6 +80,7 @@ export function uploader(options: UploaderOptions): Uploader {
     defParamCharset: 'utf8',
   });
   return async (operation, req, res, is_known) => {
+    requireBoundary(req);
     const field = fileField(operation);
     const announced = Number(req.headers['content-length'] ?? 0);
     if (!field) requireSmall(announced, bodyLimit(is_known, options.max_body_bytes));
@@ -97,6 +98,15 @@ export function uploader(options: UploaderOptions): Uploader {
   };
 }
 
+/** Without a boundary, a form would be read as one without fields. */
+function requireBoundary({ headers }: Request): void {
+  if (/;\s*boundary\s*=\s*("[^"]+"|[^\s";]+)/i.test(headers['content-type'] ?? '')) return;
+  throw new HttpProblem(
+    'malformed_body',
+    'The form cannot be read: its Content-Type must say the boundary of its parts.',
+  );
+}
+
 /** A form without a file is read into memory, before the credentials: it must say its length. */
 function requireSmall(announced: number, limit: number): void {
   if (announced > 0 && announced <= limit) return;
@@ -111,7 +121,7 @@ async function fileOf(req: Request, field: string): Promise<Upload | undefined> 
   const { file } = req;
   const upload = file && { path: file.path, name: nameOf(file.originalname), bytes: file.size };
   try {
-    const { [field]: text, ...body } = req.body as Record<string, unknown>;
+    const { [field]: text, ...body } = (req.body ?? {}) as Record<string, unknown>;
     req.body = body;
     // A browser sends a blank field when no file was chosen.
     if (text !== undefined && (text !== '' || upload))
@@ -137,11 +147,7 @@ function fileField({ multipart }: Operation): string | undefined {
 /** Refuses at once what its first bytes show not to be CSV, rather than by an import that fails. */
 async function requireCsv(upload: Upload, field: string): Promise<void> {
   if (upload.bytes === 0)
-    throw HttpProblem.field(
-      field,
-      'invalid_file',
-      'is empty; it must be a CSV file of telephone numbers',
-    );
+    throw HttpProblem.field(field, 'invalid_file', 'is empty; it must be a CSV file');
   const format = foreignFormat(await headOf(upload.path));
   if (format)
     throw HttpProblem.field(
@@ -168,6 +174,8 @@ function problemOf(error: unknown, operation: Operation, max_upload_bytes: numbe
       ? HttpProblem.field(field, 'invalid_file', 'must be one file')
       : HttpProblem.field(field, 'unknown_field', `is not a file field of ${operation.id}`);
   }
+  if (code === 'MISSING_FIELD_NAME')
+    return new HttpProblem('malformed_body', 'The form cannot be read: a part has no name.');
   if (error instanceof MulterError)
     return new HttpProblem('body_too_large', `The form is too large: ${message}.`);
   // Otherwise the body is not a form, or was cut off.

@@ -118,6 +118,46 @@ test.each<[string, () => string, number, string]>([
   expect(answers.map(codeOf)).toEqual([[status, code]]);
 });
 
+const BODIES = contract.operations.filter(({ body, multipart }) => body ?? multipart);
+const TYPES = [
+  'application/json',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+];
+
+test.each(BODIES.map((operation) => [operation.id, operation] as const))(
+  '%s: a type without a body is an empty body, and no internal error',
+  async (_, operation) => {
+    for (const type of TYPES) {
+      const [answer] = await answersTo(
+        `${operation.method.toUpperCase()} /api/v1${fixture.path(operation)} HTTP/1.1\r\n` +
+          `Host: a\r\nAuthorization: ${basic(world.company.auth)}\r\nConnection: close\r\n` +
+          `Content-Type: ${type}\r\n\r\n`,
+      );
+      expect(answer!.status).toBeLessThan(500);
+    }
+  },
+);
+
+const form = (boundary: string, part: string) => {
+  const body = `--x\r\nContent-Disposition: form-data${part}\r\n\r\n5\r\n--x--\r\n`;
+  return (
+    `POST /api/v1/buyers HTTP/1.1\r\nHost: a\r\nAuthorization: ${basic(world.company.auth)}\r\n` +
+    `Content-Type: multipart/form-data${boundary}\r\nContent-Length: ${body.length}\r\n` +
+    `Connection: close\r\n\r\n${body}`
+  );
+};
+
+test.each([
+  ['without a boundary', '', '; name="weight"'],
+  ['with an empty boundary', '; boundary=', '; name="weight"'],
+  ['with an empty quoted boundary', '; boundary=""', '; name="weight"'],
+  ['with a part without a name', '; boundary=x', ''],
+])('a form %s is refused, and not read as one without fields', async (_, boundary, part) => {
+  const [answer] = await answersTo(form(boundary, part));
+  expect(codeOf(answer!)).toEqual([400, 'malformed_body']);
+});
+
 test('what follows a whole request on its connection does not touch the answer to it', async () => {
   const whole = `GET /api/v1/me HTTP/1.1\r\nHost: a\r\nAuthorization: ${basic(world.company.auth)}\r\n\r\n`;
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
