@@ -1,5 +1,6 @@
 import { deleteExpiredRateLimits } from '../db/rate-limit-counter';
 import { deleteUnusedCounts } from '../db/saved-counts';
+import { requireRightClock } from '../db/clock-skew';
 import type { Deps } from '../deps';
 import { deleteExpiredAnswers } from '../http/idempotency';
 import { endLoopFault, recordLoopFault } from '../jobs/loop-faults';
@@ -49,8 +50,8 @@ function deletionsIn(part: Deps): Promise<void>[] {
     deleteUnusedCounts(sql),
     deleteOldMailCounts(sql),
     foldNextActions(sql),
-    deleteOldWebhookLogs(part, config.webhook_log_days),
-    deleteOldRecords(part, config),
+    requireRightClock(sql).then(() => deleteOldWebhookLogs(part, config.webhook_log_days)),
+    requireRightClock(sql).then(() => deleteOldRecords(part, config)),
   ];
 }
 

@@ -4,6 +4,7 @@ import type { Client } from 'pg';
 import { listFaults } from '../background/list-faults';
 import { examineCells } from '../cells/examine';
 import { ConfigError, loadConfig, type Config } from '../config';
+import { clockFault } from '../db/clock-skew';
 import { HostsClient } from '../db/hosts-client';
 import { OtherVersion, pendingMigrations } from '../db/migrate';
 import { sqlOn, type Sql } from '../db/sql';
@@ -153,6 +154,7 @@ async function examineDatabase(client: Client, config: Config): Promise<Finding[
       `PostgreSQL ${name}${run_by}`,
       'Use PostgreSQL 15 or later.',
     ),
+    await clock(sql),
     finding(
       'extensions',
       extensions === 2,
@@ -167,6 +169,11 @@ async function examineDatabase(client: Client, config: Config): Promise<Finding[
     ),
     ...(is_migrated ? await inUse(sql, config) : []),
   ];
+}
+
+async function clock(sql: Sql): Promise<Finding> {
+  const fault = await clockFault(sql);
+  return finding('clock', !fault, fault ?? "that of this machine agrees with the database's");
 }
 
 /** What the installation has in common with the processes that run. */

@@ -2390,6 +2390,12 @@ export interface SqlTypes {
       complete_events: string;
     };
   };
+  'db.database_time': {
+    params: object;
+    row: {
+      at: Date;
+    };
+  };
   'db.delete_expired_rate_limits': {
     params: {
       max: number | string | bigint | null;

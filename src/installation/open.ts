@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Client } from 'pg';
 import type { Logger } from 'pino';
 import type { Config } from '../config';
+import { requireRightClock } from '../db/clock-skew';
 import { connectionFault, databaseName } from '../db/connection-fault';
 import { isInitialised, startEmbedded, type EmbeddedDatabase } from '../db/embedded-postgres';
 import { LOCK, migrate, onMigrated } from '../db/migrate';
@@ -78,6 +79,7 @@ async function join(
 ): Promise<Presence> {
   const settings = sharedSettings(config, pepper);
   const storage = storageOf(config);
+  await requireRightClock(sql);
   await claimStorage(sql, { storage, name: storageName(config) });
   await claimSettings(sql, settings);
   return appear(sql, kind, settings);

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { clockGuard } from '../db/clock-skew';
 import type { Sql } from '../db/sql';
 import { endLoopFault, recordLoopFault } from './loop-faults';
 
@@ -25,16 +26,18 @@ export interface Repeated {
 /** How long a failure counts where no process says that it is over. */
 const FAULT_SECONDS = 300;
 
-/** Repeats the work until it is stopped. */
+/** Repeats the work until it is stopped; not while the clock of this host is wrong. */
 export function repeat(log: Logger, repeated: Repeated): Running {
   const { work, every_ms, pause_ms, failure, sql } = repeated;
   const stopping = new AbortController();
   const { signal } = stopping;
   const pause = (ms: number) => setTimeout(ms, undefined, { signal }).catch(() => undefined);
+  const requireClock = sql ? clockGuard(sql) : async () => {};
   const run = async () => {
     let has_failed = false;
     while (!signal.aborted) {
       try {
+        await requireClock();
         const has_more = await work(signal);
         if (has_failed && sql) await endLoopFault(sql, failure);
         has_failed = false;

@@ -1,0 +1,47 @@
+import { StartError } from '../start-error';
+import { DATABASE_TIME } from './queries/clock-skew';
+import type { Sql } from './sql';
+
+// A host whose clock is wrong would end calls that are going on, contact leads at night, and delete
+// for good what is not old. Its clock is compared with that of the database, which is everybody's.
+
+/** Machines that synchronize their clocks differ by milliseconds. */
+const MAX_SKEW_SECONDS = 30;
+const CHECK_EVERY_MS = 5_000;
+
+/** By how many seconds this host is ahead of the database, at the least; negative if behind. */
+export async function clockSkew(sql: Sql): Promise<number> {
+  const asked_at = Date.now();
+  const [row] = await sql(DATABASE_TIME, {});
+  const answered_at = Date.now();
+  const at = row!.at.getTime();
+  // The database read its clock between the two.
+  if (at < asked_at) return (asked_at - at) / 1000;
+  return at > answered_at ? (answered_at - at) / 1000 : 0;
+}
+
+/** Says what is wrong with the clock of this host; undefined for one that is right. */
+export async function clockFault(sql: Sql): Promise<string | undefined> {
+  const skew = Math.round(await clockSkew(sql));
+  if (Math.abs(skew) <= MAX_SKEW_SECONDS) return undefined;
+  return (
+    `The clock of this machine is ${Math.abs(skew)} seconds ${skew > 0 ? 'ahead of' : 'behind'} ` +
+    "the database's: synchronize both, for example by NTP."
+  );
+}
+
+/** Throws unless the clock of this host is about that of the database. */
+export async function requireRightClock(sql: Sql): Promise<void> {
+  const fault = await clockFault(sql);
+  if (fault) throw new StartError(fault);
+}
+
+/** The same, for what runs again and again: it looks every few seconds. */
+export function clockGuard(sql: Sql): () => Promise<void> {
+  let right_until = 0;
+  return async () => {
+    if (performance.now() < right_until) return;
+    await requireRightClock(sql);
+    right_until = performance.now() + CHECK_EVERY_MS;
+  };
+}
