@@ -1,5 +1,6 @@
 import type { Schemas } from '../contract';
 import type { Projection } from '../db/projection';
+import { safeCell } from '../db/projection-sql';
 import { findRecord, lockRecord } from '../db/records';
 import type { Db } from '../db/tenant';
 import { changedAt } from '../db/timestamps';
@@ -120,6 +121,6 @@ export async function listListValues(
     values: { list, value },
     ...(value === undefined && { total: COUNT }),
     item: 'to_json(t.value)',
-    cells: { value: 't.value' },
+    cells: { value: safeCell('t.value') },
   });
 }

@@ -66,10 +66,14 @@ function valuesOf(rows: readonly CsvRecord[], column_name: string | null | undef
   if (misquoted) throw invalidFile(`has a quote in the wrong place in line ${misquoted.line}`);
   const with_values = rows.slice(has_header ? 1 : 0);
   return {
-    texts: with_values.map(({ cells }) => cells[column] ?? ''),
+    texts: with_values.map(({ cells }) => unescapedCell(cells[column] ?? '')),
     lines: with_values.map(({ line }) => line),
   };
 }
+
+/** The text of a cell of our CSV, in which apostrophes keep a spreadsheet from running it. */
+const unescapedCell = (cell: string): string =>
+  cell.replace(/(^|[;\t\r\n])'(?=[=+\-@|＝＋－＠\t\r\n])/g, '$1');
 
 function columnIn(
   header: readonly string[],

@@ -102,6 +102,8 @@ const INSTEAD: Record<string, object> = {
   'createAccountEntry.traffic_source_id': { buyer_id: null, kind: 'payment', amount: -1 },
   'createStatement.traffic_source_id': { buyer_id: null },
   'createTrafficSourceToken.schedule_id': { offer_id: null },
+  // A lead that there is stays with its source.
+  'submitLead.traffic_source_id': { caller_id: '+13105550142' },
   ...Object.fromEntries(
     ['create', 'update'].flatMap((verb) => [
       ...['buyer_id', 'traffic_source_id', 'offer_id'].map((field) => [
