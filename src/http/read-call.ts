@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import type { Operation, OperationId, Schema } from '../contract';
+import { facets, type Operation, type OperationId, type Schema } from '../contract';
 import { withContext, type Db, type TenantDatabases } from '../db/tenant';
 import { requireVisibleReferences, resolveFilters } from './access-scope';
 import { requireVisibleSides, requireWritableSides, withoutHidden } from './sides';
@@ -22,6 +22,7 @@ import {
   withoutStored,
   type StoredRecord,
 } from './stored-fields';
+import { cutText } from '../storable-text';
 import { isMultipart, type Upload } from './upload';
 import { SetAside } from './set-aside';
 import { requireWellFormed, storableFields } from './well-formed';
@@ -86,7 +87,9 @@ async function readUnknown(
   const { operation, req, res } = received;
   // Without a length, there is no body to parse: it is as empty as one of length 0.
   if (req.body === undefined && takesBody(operation) && req.headers['content-type']) req.body = {};
-  if (aside || operation.credentials === 'carrier_signature') repair(req, aside);
+  const is_of_carrier = operation.credentials === 'carrier_signature';
+  if (aside || is_of_carrier) repair(req, aside);
+  if (is_of_carrier && operation.body) cutDetails(req.body, operation.body);
   requireWellFormed(req.query, 'query');
   requireWellFormed(req.body, 'body');
   const body_schema = isMultipart(req) ? operation.multipart : operation.body;
@@ -256,6 +259,17 @@ function repair(req: Request, aside: SetAside | undefined): void {
   );
   Object.assign(req, { query, body });
   aside?.note(faults.fields);
+}
+
+/** Cuts texts that are too long: no call of a carrier is lost for the name of a city. */
+function cutDetails(body: unknown, schema: Schema): void {
+  if (!isObject(body)) return;
+  for (const [name, property] of Object.entries(facets(schema).properties)) {
+    const [value, { max, minLength }] = [body[name], facets(property)];
+    // Those that must be there are ids and numbers.
+    if (typeof value === 'string' && max.length !== undefined && minLength === 0)
+      body[name] = cutText(value, max.length);
+  }
 }
 
 /** `"abc"`, `W/"abc"` and `abc` alike. */

@@ -42,6 +42,18 @@ describe('a call from a carrier', () => {
     ]);
   });
 
+  test('is not lost for a detail that is too long: it is cut', async () => {
+    const one = await on.buyer({});
+    await on.offer([one]);
+    const played = await on.place({
+      to: on.own,
+      buyers: { [one.number]: { does: 'answer' } },
+      more: { CallerCity: '😀'.repeat(300), FromCountry: 'x'.repeat(300) },
+    });
+    expect(played.connected).toBe(one.number);
+    expect((await on.callOf(played)).caller_city).toBe('😀'.repeat(255));
+  });
+
   test.each(['busy', 'no-answer', 'failed'] as const)(
     'goes to the next buyer after %s; it is greeted once',
     async (does) => {
