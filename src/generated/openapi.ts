@@ -2291,7 +2291,7 @@ export interface paths {
         put?: never;
         /**
          * Enter a deposit, a payment or an adjustment
-         * @description Changes the balance of a buyer or of a traffic source. A prepaid buyer gets calls again as soon as its balance allows. What comes of calls is entered by itself. An entry is corrected by another entry: an `adjustment`.
+         * @description Changes the balance of a buyer or of a traffic source. A prepaid buyer gets calls again as soon as its balance allows. What comes of calls is entered by itself. An entry is corrected by another entry: an `adjustment`. The account of a deleted buyer or traffic source takes entries too: it may still be settled.
          */
         post: operations["createAccountEntry"];
         delete?: never;
@@ -2338,7 +2338,7 @@ export interface paths {
         put?: never;
         /**
          * Draw up a statement
-         * @description The entries of one buyer or one traffic source in a period, with the balance before and after it and totals by kind. The period must have ended a minute ago, so that all of its entries are there. Webhooks of type `statement_ready` are sent.
+         * @description The entries of one buyer or one traffic source in a period, with the balance before and after it and totals by kind. The period must have ended a minute ago, so that all of its entries are there. Webhooks of type `statement_ready` are sent. The buyer or traffic source may be deleted.
          */
         post: operations["createStatement"];
         delete?: never;
