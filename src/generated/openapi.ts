@@ -12118,7 +12118,7 @@ export interface components {
         CallSerializer: components["schemas"]["CallSerializer"];
         /** @description uuid or id of the call. */
         CallUuid: string;
-        /** @description By default `id`. */
+        /** @description By default `id`. By `total_duration`, calls in progress and ended ones without a reported duration come as those without one: last in ascending order, first in descending order. */
         CallOrder: components["schemas"]["CallOrder"];
         /** @description Only calls that ended at or after this time. */
         CallEndedAtFrom: string;
@@ -19329,7 +19329,7 @@ export interface operations {
                 stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
-                /** @description By default `id`. */
+                /** @description By default `id`. By `total_duration`, calls in progress and ended ones without a reported duration come as those without one: last in ascending order, first in descending order. */
                 order?: components["parameters"]["CallOrder"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];
