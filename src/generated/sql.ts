@@ -3732,6 +3732,17 @@ export interface SqlTypes {
       id: string;
     };
   };
+  'leads.lock_ending': {
+    params: {
+      company_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+    };
+    row: {
+      locked: string;
+    };
+  };
   'leads.lock_lead': {
     params: {
       company_id: number | string | bigint | null;
