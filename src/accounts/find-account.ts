@@ -1,4 +1,4 @@
-import { resolveReferences, type Reference } from '../db/records';
+import { findFiltered, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
 
@@ -13,7 +13,10 @@ interface Named {
   traffic_source_id?: Reference | null | undefined;
 }
 
-/** The account that a request names, locked against deletion. Throws 422 unless it is one. */
+/**
+ * The account that a request names, also of a record that is deleted: what it owes or is owed is
+ * still to be settled. Throws 422 unless it is one.
+ */
 export async function findAccount(
   db: Db,
   { buyer_id: buyer, traffic_source_id: source }: Named,
@@ -33,16 +36,16 @@ export async function findAccount(
       'must be given, or traffic_source_id: they say whose account it is',
     );
   const of = { buyer_id: null, traffic_source_id: null };
-  if (has_buyer) return { ...of, buyer_id: await lockOne(db, 'buyers', buyer, 'buyer_id') };
+  if (has_buyer) return { ...of, buyer_id: await findOne(db, 'buyers', buyer, 'buyer_id') };
   return {
     ...of,
-    traffic_source_id: await lockOne(db, 'traffic_sources', source!, 'traffic_source_id'),
+    traffic_source_id: await findOne(db, 'traffic_sources', source!, 'traffic_source_id'),
   };
 }
 
-const lockOne = async (
+const findOne = async (
   db: Db,
   table: 'buyers' | 'traffic_sources',
   reference: Reference,
   field: string,
-): Promise<bigint> => (await resolveReferences(db, table, [reference], { field }))[0]!;
+): Promise<bigint> => BigInt(await findFiltered(db, table, { reference, field }));

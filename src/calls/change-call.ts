@@ -1,11 +1,5 @@
 import type { Db } from '../db/tenant';
-import {
-  ADD_PAYOUT,
-  ADD_REVENUE,
-  ADD_TOKENS,
-  FLOOR_USED_DOLLARS,
-  SAVE_RECORDING,
-} from './queries/change-call';
+import { ADD_PAYOUT, ADD_REVENUE, ADD_TOKENS, SAVE_RECORDING } from './queries/change-call';
 import { LOCK_CAPS_OF_CALL } from './queries/concurrency-slots';
 
 // The writers of what is not routing: money, tokens, recordings. The call is locked by the caller.
@@ -58,17 +52,6 @@ export async function lockCapsOfCall(
   { id, buyer_id, traffic_source_id }: { id: number } & Omit<CapsOfCall, 'buyer_group_id'>,
 ): Promise<void> {
   await db.sql(LOCK_CAPS_OF_CALL, { call_id: id, buyer_id, traffic_source_id });
-}
-
-/**
- * Raises negative counters of dollars to 0: an amount that was taken off may have been counted in
- * an hour or a day that is over. The caps are locked by the caller.
- */
-export async function floorUsedDollars(
-  db: Sql,
-  { buyer_id, buyer_group_id, traffic_source_id }: CapsOfCall,
-): Promise<void> {
-  await db.sql(FLOOR_USED_DOLLARS, { buyer_id, buyer_group_id, traffic_source_id });
 }
 
 /** Merges tokens into those of a call and marks it as changed by a user. */

@@ -1,9 +1,9 @@
-import type { Usage } from '../buyers/caps';
 import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
 import { cents } from '../routing/engine/payout';
-import { addPayout, addRevenue, floorUsedDollars } from './change-call';
+import { addPayout, addRevenue } from './change-call';
 import { addUsage } from './convert-call';
+import { uncountPayout, uncountRevenue } from './counted-dollars';
 import type { EditableCall } from './editable-call';
 import { recordEvent } from './record-call';
 import { reasonIn } from './return-conversion';
@@ -49,9 +49,12 @@ export async function setPayout(
       'must leave the payout of the call at $0.00 or above',
     );
   const { id: call_id, buyer_id } = call;
-  const buyer_conversion = converts && !call.traffic_source_converted ? 1 : 0;
+  const is_first = (converts || target > 0) && !call.traffic_source_converted;
   const usage = { earned_revenue: -amount };
-  await addDollars(db, call, { usage, of_source: { ...usage, buyer_conversion }, now });
+  // Of a source, a call converts that it is paid for.
+  const of_source = { ...usage, buyer_conversion: is_first ? 1 : 0 };
+  await addUsage(db, call, { usage, of_source, now });
+  if (amount < 0) await uncountPayout(db, call, { amount: -amount, now });
   await addPayout(db, { call_id, buyer_id, amount, converts, note: adjustment_reason, now });
   await recordEvent(db, {
     call_id,
@@ -82,7 +85,8 @@ export async function setRevenue(
       `must leave the revenue of the call at ${inDollars(least)} or above${why}`,
     );
   }
-  await addDollars(db, call, { usage: { revenue: amount, earned_revenue: amount }, now });
+  await addUsage(db, call, { usage: { revenue: amount, earned_revenue: amount }, now });
+  if (amount < 0) await uncountRevenue(db, call, { amount: -amount, now });
   await addRevenue(db, { call_id, buyer_id, amount, note: adjustment_reason, now });
   await recordEvent(db, {
     call_id,
@@ -93,19 +97,4 @@ export async function setRevenue(
     now,
   });
   return true;
-}
-
-interface Counting {
-  usage: { revenue?: number; earned_revenue: number };
-  of_source?: Usage;
-  now: Date;
-}
-
-/**
- * Counts dollars for the caps of the buyer, if the call had one, and of its source. Caps are locked
- * before the lead, as in converting a call.
- */
-async function addDollars(db: Db, call: EditableCall, counting: Counting): Promise<void> {
-  await addUsage(db, call, counting);
-  if (counting.usage.earned_revenue < 0) await floorUsedDollars(db, call);
 }

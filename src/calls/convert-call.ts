@@ -9,6 +9,7 @@ import { passesFilters } from '../tokens/filters';
 import { callTokens } from '../tokens/system';
 import { lookUpForFilters } from '../value-lists/look-up';
 import { addPayout, type CapsOfCall, type DialedBuyer } from './change-call';
+import { uncountSetRevenue } from './counted-dollars';
 import {
   conversionOfBid,
   decideDollars,
@@ -49,8 +50,11 @@ export async function convertCall(
     : await firstApplying(db, conversions, { call, answered_seconds });
   const decide = (known: PaidBefore) =>
     decideDollars(call, { buyer_id, applying, answered_seconds, reported, known });
-  const { buyer_group_id } = call;
+  const { buyer_group_id, traffic_source_id } = call;
   const dollars = await settle(db, { call_id, buyer_id, buyer_group_id, now }, decide);
+  const amount = -(dollars.conversion?.added ?? 0);
+  const counted = { id: call_id, buyer_id, buyer_group_id, traffic_source_id };
+  if (amount > 0) await uncountSetRevenue(db, counted, { amount, now });
   return call.converted || dollars.conversion !== null;
 }
 

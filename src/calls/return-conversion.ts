@@ -1,14 +1,15 @@
 import type { Db } from '../db/tenant';
 import { cents } from '../routing/engine/payout';
-import type { EditableCall } from './editable-call';
 import {
-  READ_AMOUNTS,
-  READ_CONVERSIONS,
-  RETURN_CONVERSIONS,
-  RETURN_PAYOUT,
-  RETURN_USAGE,
-  UNCONVERT_LEAD,
-} from './queries/return-conversion';
+  countedPayout,
+  countedRevenue,
+  readAmounts,
+  readConversions,
+  returnUsage,
+  type Conversion,
+} from './counted-dollars';
+import type { EditableCall } from './editable-call';
+import { RETURN_CONVERSIONS, RETURN_PAYOUT, UNCONVERT_LEAD } from './queries/return-conversion';
 import { recordEvent } from './record-call';
 
 /** What is returned of a call. */
@@ -22,19 +23,6 @@ export interface Return {
 }
 
 type Sql = Pick<Db, 'sql'>;
-type Conversion = Awaited<ReturnType<typeof readConversions>>[number];
-type Amount = Awaited<ReturnType<typeof readAmounts>>[number];
-
-/** What was counted for a buyer and its group, or for a source, at a time. */
-interface Counted {
-  buyer_id: number | null;
-  buyer_group_id: number | null;
-  traffic_source_id: number | null;
-  at: Date;
-  conversions: number;
-  revenue: number;
-  earned_revenue: number;
-}
 
 /**
  * Returns what buyers pay for a locked call, what its source is paid, or both: dollars, flags,
@@ -49,88 +37,13 @@ export async function returnConversion(
   const conversions = revenue ? await readConversions(db, call) : [];
   const amounts = await readAmounts(db, call);
   const counted = [
-    ...conversions
-      .flatMap((conversion) => countedRevenue(conversion, amounts))
-      .flatMap((each) => [each, ofSource(call, each, 0)]),
+    ...conversions.flatMap((conversion) => countedRevenue(call, conversion, amounts)),
     ...(payout ? countedPayout(call, amounts, { conversions, now }) : []),
   ];
-  if (counted.length > 0)
-    await db.sql(RETURN_USAGE, { counted: JSON.stringify(counted), call_id: call.id, now });
+  await returnUsage(db, call, counted, now);
   if (revenue) await returnRevenue(db, call, conversions, { reason, now });
   if (payout) await returnPayout(db, call, { reason, now });
 }
-
-const readConversions = (db: Sql, { id }: EditableCall) =>
-  db.sql(READ_CONVERSIONS, { call_id: id });
-const readAmounts = (db: Sql, { id }: EditableCall) => db.sql(READ_AMOUNTS, { call_id: id });
-
-/** Dollars count when they are set; those that no event has set, when the call converted. */
-function countedRevenue(
-  { buyer_id, buyer_group_id, converted_at, revenue }: Conversion,
-  amounts: readonly Amount[],
-): Counted[] {
-  const changes = amounts.filter(
-    (amount) => amount.event === 'revenue_changed' && amount.buyer_id === buyer_id,
-  );
-  const at_conversion = cents(revenue - sumOf(changes));
-  const dollars = (at: Date, amount: number, conversions: number): Counted => ({
-    buyer_id,
-    buyer_group_id,
-    traffic_source_id: null,
-    at,
-    conversions,
-    revenue: amount,
-    earned_revenue: amount,
-  });
-  return [
-    dollars(converted_at, at_conversion, 1),
-    ...changes.map((change) => dollars(change.created_at, change.amount, 0)),
-  ];
-}
-
-/** The same for the source of the call; of it, a call converts that it is paid for. */
-const ofSource = (
-  { traffic_source_id }: EditableCall,
-  counted: Counted,
-  conversions: number,
-): Counted => ({
-  ...counted,
-  buyer_id: null,
-  buyer_group_id: null,
-  traffic_source_id,
-  conversions,
-});
-
-function countedPayout(
-  call: EditableCall,
-  amounts: readonly Amount[],
-  { conversions, now }: { conversions: readonly Conversion[]; now: Date },
-): Counted[] {
-  const { buyer_id, buyer_group_id, payout } = call;
-  const changes = amounts.filter(({ event }) => event === 'payout_changed');
-  const paid = amounts.find(({ event }) => event === 'payout');
-  const paid_at = paid?.created_at ?? conversions[0]?.converted_at ?? now;
-  const dollars = (at: Date, amount: number): Counted => ({
-    buyer_id,
-    buyer_group_id,
-    traffic_source_id: null,
-    at,
-    conversions: 0,
-    revenue: 0,
-    earned_revenue: -amount,
-  });
-  const first = dollars(paid_at, cents(payout - sumOf(changes)));
-  const others = changes.map((change) => dollars(change.created_at, change.amount));
-  return [
-    first,
-    ...others,
-    ofSource(call, first, 1),
-    ...others.map((each) => ofSource(call, each, 0)),
-  ];
-}
-
-const sumOf = (amounts: readonly Amount[]): number =>
-  amounts.reduce((sum, { amount }) => sum + amount, 0);
 
 type Returned = Pick<Return, 'reason' | 'now'>;
 

@@ -2291,7 +2291,7 @@ export interface paths {
         put?: never;
         /**
          * Enter a deposit, a payment or an adjustment
-         * @description Changes the balance of a buyer or of a traffic source. A prepaid buyer gets calls again as soon as its balance allows. What comes of calls is entered by itself. An entry is corrected by another entry: an `adjustment`.
+         * @description Changes the balance of a buyer or of a traffic source. A prepaid buyer gets calls again as soon as its balance allows. What comes of calls is entered by itself. An entry is corrected by another entry: an `adjustment`. The account of a deleted buyer or traffic source takes entries too: it may still be settled.
          */
         post: operations["createAccountEntry"];
         delete?: never;
@@ -2338,7 +2338,7 @@ export interface paths {
         put?: never;
         /**
          * Draw up a statement
-         * @description The entries of one buyer or one traffic source in a period, with the balance before and after it and totals by kind. The period must have ended a minute ago, so that all of its entries are there. Webhooks of type `statement_ready` are sent.
+         * @description The entries of one buyer or one traffic source in a period, with the balance before and after it and totals by kind. The period must have ended a minute ago, so that all of its entries are there. Webhooks of type `statement_ready` are sent. The buyer or traffic source may be deleted.
          */
         post: operations["createStatement"];
         delete?: never;
@@ -12118,7 +12118,7 @@ export interface components {
         CallSerializer: components["schemas"]["CallSerializer"];
         /** @description uuid or id of the call. */
         CallUuid: string;
-        /** @description By default `id`. */
+        /** @description By default `id`. By `total_duration`, calls in progress and ended ones without a reported duration come as those without one: last in ascending order, first in descending order. */
         CallOrder: components["schemas"]["CallOrder"];
         /** @description Only calls that ended at or after this time. */
         CallEndedAtFrom: string;
@@ -19329,7 +19329,7 @@ export interface operations {
                 stale_ok?: components["parameters"]["StaleOk"];
                 /** @description By default `asc`. */
                 order_dir?: components["parameters"]["OrderDir"];
-                /** @description By default `id`. */
+                /** @description By default `id`. By `total_duration`, calls in progress and ended ones without a reported duration come as those without one: last in ascending order, first in descending order. */
                 order?: components["parameters"]["CallOrder"];
                 /** @description Format of the response. Can also be chosen by `Accept` or by the ending of the path. */
                 format?: components["parameters"]["Format"];

@@ -999,15 +999,6 @@ export interface SqlTypes {
       uuid: string;
     };
   };
-  'calls.floor_used_dollars': {
-    params: {
-      company_id: number | string | bigint | null;
-      buyer_group_id: number | string | bigint | null;
-      buyer_id: number | string | bigint | null;
-      traffic_source_id: number | string | bigint | null;
-    };
-    row: object;
-  };
   'calls.grouped_report': {
     params: {
       group_by: readonly (string)[] | string | null;
@@ -3745,6 +3736,17 @@ export interface SqlTypes {
     };
     row: {
       id: string;
+    };
+  };
+  'leads.lock_ending': {
+    params: {
+      company_id: number | string | bigint | null;
+      schedule_id: number | string | bigint | null;
+      offer_id: number | string | bigint | null;
+      caller_number: number | string | bigint | null;
+    };
+    row: {
+      locked: string;
     };
   };
   'leads.lock_lead': {

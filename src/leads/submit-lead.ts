@@ -15,6 +15,7 @@ import { loadRecord, type SentColumns } from './load-record';
 import {
   DELETE_LEADS,
   EXPIRE_LEADS,
+  LOCK_ENDING,
   UPDATE_CALLS,
   UPDATE_OTHER_LEADS,
 } from './queries/matching-leads';
@@ -191,9 +192,10 @@ async function write(db: Db, writing: Writing): Promise<SubmittedLead> {
   const { submission, fields, form, aside } = writing;
   const warnings: FieldFaults = { ...aside.faults };
   await changeContact(db, writing);
-  await endMatching(db, writing, warnings);
+  const is_new = await endMatching(db, writing, warnings);
   const lead = await upsertLead(db, submission, form);
   if (!lead) throw await notWritten(db, submission);
+  if (is_new && !lead.created) throw new MadeMeanwhile();
   await updateMatching(db, writing, lead.id);
   const numbers = await assignNumbers(db, fields, { submission, lead, warnings });
   const is_changed = numbers.service_number !== null || numbers.sms_number !== null;
@@ -224,25 +226,42 @@ async function changeContact(db: Db, writing: Writing): Promise<void> {
   else await restrictContact(db, { change: 'block', number, owner, now, ip: sender.ip });
 }
 
-/** Deletes or expires the earlier leads of the number at the owner. */
+/** Another submission made a lead after the earlier ones had ended: the transaction begins again. */
+class MadeMeanwhile extends Error {
+  override readonly name = 'MadeMeanwhile';
+  /** serialization_failure, as PostgreSQL calls it. */
+  readonly code = '40001';
+
+  constructor() {
+    super('another submission has made a lead of the number meanwhile');
+  }
+}
+
+/**
+ * Deletes or expires the earlier leads of the number at the owner. Returns whether it has: then the
+ * submission makes a new one. Submissions that ask for it at once do so one after the other, each
+ * of which sees the lead of the one before.
+ */
 async function endMatching(
   { sql }: Db,
   { submission, fields }: Writing,
   warnings: FieldFaults,
-): Promise<void> {
+): Promise<boolean> {
   const { offer_id, schedule_id, caller_number, now } = submission;
   const matching = { offer_id, schedule_id, caller_number, now };
+  const expires = Boolean(fields.expire_existing) && schedule_id !== null;
+  if (fields.expire_existing && !expires) warnings.expire_existing = [NOT_OF_OFFERS];
+  if (!fields.delete_existing && !expires) return false;
+  await sql(LOCK_ENDING, { offer_id, schedule_id, caller_number });
   if (fields.delete_existing) await sql(DELETE_LEADS, matching);
-  if (!fields.expire_existing) return;
-  if (schedule_id !== null) await sql(EXPIRE_LEADS, matching);
-  else
-    warnings.expire_existing = [
-      fault(
-        'not_applicable',
-        'applies to the leads of schedules only; this lead belongs to an offer',
-      ),
-    ];
+  if (expires) await sql(EXPIRE_LEADS, matching);
+  return true;
 }
+
+const NOT_OF_OFFERS = fault(
+  'not_applicable',
+  'applies to the leads of schedules only; this lead belongs to an offer',
+);
 
 /** How old calls may be whose tokens a lead token changes. */
 const RECENT_MS = 30 * 86_400_000;

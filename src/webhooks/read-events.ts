@@ -1,4 +1,5 @@
 import { callAttemptProjection, callProjection } from '../calls/columns';
+import { SALE } from '../db/access-conditions';
 import { visible, type AccessScope } from '../db/access-scope';
 import { type Projection } from '../db/projection';
 import type { SqlText } from '../db/sql';
@@ -32,18 +33,60 @@ export interface WebhookEvent extends EventRecords {
  * A statement that reads the records of events as they were when the event occurred: totals "until
  * now" are until then.
  */
-function recordsOf(projection: Projection, rows: SqlText, limited: boolean): Template {
+function recordsOf(
+  projection: Projection,
+  rows: SqlText,
+  { seen, columns }: { seen?: string | undefined; columns?: readonly string[] } = {},
+): Template {
   const more = 't.event_id::text AS event_id';
-  const text = selectRecords(projection, rows.text, { more, limited });
-  const seen = limited ? `${text}\nWHERE ${visible(projection.plural)}` : text;
-  return template(seen.replaceAll('{now}', 't.occurred_at'), { prepared: true });
+  const text = selectRecords(projection, rows.text, {
+    more,
+    columns,
+    limited: seen !== undefined,
+  });
+  const where = seen === undefined ? '' : `\nWHERE ${seen}`;
+  return template(`${text}${where}`.replaceAll('{now}', 't.occurred_at'), { prepared: true });
 }
 
-const recordsBy = (limited: boolean) => ({
-  lead: recordsOf(leadProjection, LEAD_ROWS, limited),
-  call: recordsOf(callProjection, CALL_ROWS, limited),
-  attempt: recordsOf(callAttemptProjection, ATTEMPT_ROWS, limited),
+function recordsBy(limited: boolean) {
+  const of = (projection: Projection, rows: SqlText) =>
+    recordsOf(projection, rows, { seen: limited ? visible(projection.plural) : undefined });
+  return {
+    lead: of(leadProjection, LEAD_ROWS),
+    call: of(callProjection, CALL_ROWS),
+    attempt: of(callAttemptProjection, ATTEMPT_ROWS),
+  };
+}
+
+/**
+ * The calls of events that say that a buyer does not pay, or no longer: to whoever has the buyer,
+ * these columns. The person who called belongs to those who pay.
+ */
+const UNPAID_CALLS = recordsOf(callProjection, CALL_ROWS, {
+  seen: `t.event_kind IN ('buyer_did_not_convert', 'conversion_returned') AND ${SALE}`,
+  columns: [
+    'id',
+    'uuid',
+    'created_at',
+    'type',
+    'category',
+    'offer',
+    'offer_id',
+    'buyer',
+    'user_buyer_id',
+    'buyer_id',
+    'total_duration',
+    'answered_duration',
+    'status',
+    'buyer_converted',
+    'buyer_revenue',
+    'revenue',
+    'answered_at',
+    'connected_at',
+    'ended_at',
+  ] satisfies (keyof typeof callProjection.columns)[],
 });
+
 const RECORDS = recordsBy(false);
 const MASKED_RECORDS = recordsBy(true);
 type Kind = keyof typeof RECORDS;
@@ -73,7 +116,8 @@ export async function readEvents(
 /**
  * Reads the lead, call and attempt of events as limited callers see them, each in the scope of the
  * permission to read it: without those that they do not see, and with the columns masked that refer
- * to other records they do not see.
+ * to other records they do not see. Of a call that their buyer does not pay for, or no longer, they
+ * are told that, and nothing of the person.
  */
 export async function readMasked(
   db: Pick<Statements, 'company_id' | 'query'>,
@@ -91,5 +135,9 @@ export async function readMasked(
     );
     for (const { event_id, record } of found) by_id.get(event_id)![kind] = record;
   }
+  const unpaid = await db.query<{ event_id: string; record: string }>(
+    UNPAID_CALLS({ company_id: db.company_id, ids, ...scopes.call }),
+  );
+  for (const { event_id, record } of unpaid) by_id.get(event_id)!.call ??= record;
   return by_id;
 }

@@ -214,34 +214,6 @@ export const ADD_PAYOUT = statement(
   { prepared: true, records: true },
 );
 
-export const FLOOR_USED_DOLLARS = statement(
-  'calls.floor_used_dollars',
-  sql`
-    UPDATE call_limits l
-    SET
-      changed_by = pg_current_xact_id(),
-      revenue_total_used = greatest(0, l.revenue_total_used),
-      revenue_monthly_used = greatest(0, l.revenue_monthly_used),
-      revenue_daily_used = greatest(0, l.revenue_daily_used),
-      revenue_hourly_used = greatest(0, l.revenue_hourly_used),
-      earned_revenue_total_used = greatest(0, l.earned_revenue_total_used),
-      earned_revenue_monthly_used = greatest(0, l.earned_revenue_monthly_used),
-      earned_revenue_daily_used = greatest(0, l.earned_revenue_daily_used),
-      earned_revenue_hourly_used = greatest(0, l.earned_revenue_hourly_used)
-    WHERE l.company_id = {company_id}
-      AND (
-        l.buyer_group_id = {buyer_group_id}::bigint OR l.buyer_id = {buyer_id}::bigint
-        OR l.traffic_source_id = {traffic_source_id}::bigint
-      )
-      AND least(
-        l.revenue_total_used, l.revenue_monthly_used,
-        l.revenue_daily_used, l.revenue_hourly_used,
-        l.earned_revenue_total_used, l.earned_revenue_monthly_used,
-        l.earned_revenue_daily_used, l.earned_revenue_hourly_used
-      ) < 0`,
-  { prepared: true },
-);
-
 export const SAVE_RECORDING = statement(
   'calls.save_recording',
   sql`

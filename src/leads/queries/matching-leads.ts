@@ -29,6 +29,26 @@ export const LOCK_LIVE_LEAD = statement(
   { prepared: false },
 );
 
+/**
+ * Until the transaction ends, no other submission ends the leads that match. The number keeps these
+ * advisory locks apart from those of other statements.
+ */
+export const LOCK_ENDING = statement(
+  'leads.lock_ending',
+  sql`
+    SELECT pg_advisory_xact_lock(
+      hashtextextended(
+        concat_ws(
+          '/', 'ends leads', {company_id}::bigint, {schedule_id}::bigint IS NULL,
+          coalesce({schedule_id}::bigint, {offer_id}::bigint), {caller_number}::bigint
+        ),
+        4114
+      )
+    )::text AS locked
+  `,
+  { prepared: false },
+);
+
 /** Ends the live leads as expired. */
 export const EXPIRE_LEADS = statement(
   'leads.expire_leads',

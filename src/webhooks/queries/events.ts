@@ -158,7 +158,7 @@ export const LEAD_ROWS = sql`
 
 export const CALL_ROWS = sql`
   (
-    SELECT record.*, e.id AS event_id, e.occurred_at
+    SELECT record.*, e.id AS event_id, e.kind AS event_kind, e.occurred_at
     FROM unnest({ids}::bigint[]) AS wanted(id)
     JOIN webhook_events e ON e.company_id = {company_id} AND e.id = wanted.id
       AND e.snapshot ? 'call'

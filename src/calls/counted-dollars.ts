@@ -1,0 +1,209 @@
+import type { Db } from '../db/tenant';
+import { cents } from '../routing/engine/payout';
+import { READ_AMOUNTS, READ_CONVERSIONS, RETURN_USAGE } from './queries/return-conversion';
+
+// What a call was counted with for caps, and when. Caps count dollars in the window in which they
+// were set. What takes some of them off takes them off the last ones, and out of the windows in
+// which those were counted: an hour or a day that came later never had them.
+
+type Sql = Pick<Db, 'sql'>;
+export type Conversion = Awaited<ReturnType<typeof readConversions>>[number];
+type Amount = Awaited<ReturnType<typeof readAmounts>>[number];
+
+/** The call, and whose caps it counts for. */
+export interface CountedCall {
+  id: number;
+  buyer_id: number | null;
+  buyer_group_id: number | null;
+  traffic_source_id: number | null;
+}
+
+/** What was counted for a buyer and its group, or for a source, at a time. */
+export interface Counted {
+  buyer_id: number | null;
+  buyer_group_id: number | null;
+  traffic_source_id: number | null;
+  at: Date;
+  conversions: number;
+  revenue: number;
+  earned_revenue: number;
+}
+
+/** Dollars that were set at a time; negative where some were taken off. */
+interface Dollars {
+  at: Date;
+  amount: number;
+}
+
+export const readConversions = (db: Sql, { id }: Pick<CountedCall, 'id'>) =>
+  db.sql(READ_CONVERSIONS, { call_id: id });
+export const readAmounts = (db: Sql, { id }: Pick<CountedCall, 'id'>) =>
+  db.sql(READ_AMOUNTS, { call_id: id });
+
+/** What a buyer pays for a call, and since when. */
+export function countedRevenue(
+  { traffic_source_id }: CountedCall,
+  { buyer_id, buyer_group_id, converted_at, revenue }: Conversion,
+  amounts: readonly Amount[],
+): Counted[] {
+  const changes = revenueChanges(amounts, buyer_id);
+  const first = { at: converted_at, amount: cents(revenue - sumOf(changes)) };
+  const owner = { buyer_id, buyer_group_id, traffic_source_id };
+  return [
+    { ...NOTHING, buyer_id, buyer_group_id, at: converted_at, conversions: 1 },
+    ...leftOf([first, ...changes]).flatMap((dollars) => ofRevenue(owner, dollars)),
+  ];
+}
+
+/** What the source of a call is paid, and since when. Of it, a call converts that it is paid for. */
+export function countedPayout(
+  call: CountedCall & { payout: number },
+  amounts: readonly Amount[],
+  { conversions, now }: { conversions: readonly Conversion[]; now: Date },
+): Counted[] {
+  const { traffic_source_id } = call;
+  const at = paidAt(amounts) ?? conversions[0]?.converted_at ?? now;
+  return [
+    { ...NOTHING, traffic_source_id, at, conversions: 1 },
+    ...payoutsOf(call, amounts, at).flatMap((dollars) => ofPayout(call, dollars)),
+  ];
+}
+
+/**
+ * Moves dollars that a locked call no longer brings, and that were taken off the present windows of
+ * its caps, to the windows in which they were counted. Called before an event has the change.
+ */
+export async function uncountRevenue(
+  db: Sql,
+  call: CountedCall,
+  { amount, now }: { amount: number; now: Date },
+): Promise<void> {
+  const conversion = (await readConversions(db, call)).find(
+    ({ buyer_id }) => buyer_id === call.buyer_id,
+  );
+  const changes = revenueChanges(await readAmounts(db, call), call.buyer_id);
+  const first = { amount: cents((conversion?.revenue ?? 0) - sumOf(changes)) };
+  const set = conversion ? [{ ...first, at: conversion.converted_at }, ...changes] : changes;
+  await move(db, call, { taken: takeOff(leftOf(set), amount), now, counted: ofRevenue });
+}
+
+/** The same for revenue that was set before the call converted, for less. */
+export async function uncountSetRevenue(
+  db: Sql,
+  call: CountedCall,
+  { amount, now }: { amount: number; now: Date },
+): Promise<void> {
+  const changes = revenueChanges(await readAmounts(db, call), call.buyer_id);
+  await move(db, call, { taken: takeOff(leftOf(changes), amount), now, counted: ofRevenue });
+}
+
+/** The same for what the source of the call is no longer paid. */
+export async function uncountPayout(
+  db: Sql,
+  call: CountedCall & { payout: number },
+  { amount, now }: { amount: number; now: Date },
+): Promise<void> {
+  const amounts = await readAmounts(db, call);
+  const [conversion] = await readConversions(db, call);
+  const paid = payoutsOf(call, amounts, paidAt(amounts) ?? conversion?.converted_at ?? now);
+  await move(db, call, { taken: takeOff(paid, amount), now, counted: ofPayout });
+}
+
+interface Moved {
+  taken: readonly Dollars[];
+  now: Date;
+  counted: (call: Omit<CountedCall, 'id'>, dollars: Dollars) => Counted[];
+}
+
+async function move(db: Sql, call: CountedCall, { taken, now, counted }: Moved): Promise<void> {
+  const off_now = { at: now, amount: -sumOf(taken) };
+  await returnUsage(
+    db,
+    call,
+    [off_now, ...taken].flatMap((dollars) => counted(call, dollars)),
+    now,
+  );
+}
+
+/** Takes what was counted for a locked call out of the windows in which it was. */
+export async function returnUsage(
+  db: Sql,
+  { id: call_id }: Pick<CountedCall, 'id'>,
+  counted: readonly Counted[],
+  now: Date,
+): Promise<void> {
+  if (counted.length > 0)
+    await db.sql(RETURN_USAGE, { counted: JSON.stringify(counted), call_id, now });
+}
+
+const NOTHING = {
+  buyer_id: null,
+  buyer_group_id: null,
+  traffic_source_id: null,
+  conversions: 0,
+  revenue: 0,
+  earned_revenue: 0,
+};
+
+/** The same dollars for the buyer with its group, and for the source. */
+const ofBoth = (
+  { buyer_id, buyer_group_id, traffic_source_id }: Omit<CountedCall, 'id'>,
+  dollars: Pick<Counted, 'at' | 'earned_revenue'> & { revenue?: number },
+): Counted[] => [
+  { ...NOTHING, buyer_id, buyer_group_id, ...dollars },
+  { ...NOTHING, traffic_source_id, ...dollars },
+];
+
+const ofRevenue = (call: Omit<CountedCall, 'id'>, { at, amount }: Dollars): Counted[] =>
+  ofBoth(call, { at, revenue: amount, earned_revenue: amount });
+
+const ofPayout = (call: Omit<CountedCall, 'id'>, { at, amount }: Dollars): Counted[] =>
+  ofBoth(call, { at, earned_revenue: -amount });
+
+const revenueChanges = (amounts: readonly Amount[], buyer_id: number | null): Dollars[] =>
+  amounts
+    .filter((amount) => amount.event === 'revenue_changed' && amount.buyer_id === buyer_id)
+    .map(({ created_at: at, amount }) => ({ at, amount }));
+
+/** When the source was first paid, if an event has that. */
+const paidAt = (amounts: readonly Amount[]): Date | undefined =>
+  amounts.find(({ event }) => event === 'payout' || event === 'payout_changed')?.created_at;
+
+/** `at` is when the source was paid what no change says. */
+function payoutsOf(
+  { payout }: { payout: number },
+  amounts: readonly Amount[],
+  at: Date,
+): Dollars[] {
+  const changes = amounts
+    .filter(({ event }) => event === 'payout_changed')
+    .map(({ created_at, amount }) => ({ at: created_at, amount }));
+  return leftOf([{ at, amount: cents(payout - sumOf(changes)) }, ...changes]);
+}
+
+/** What is left of dollars that were set one after the other. */
+function leftOf(set: readonly Dollars[]): Dollars[] {
+  const left: Dollars[] = [];
+  for (const dollars of [...set].sort((a, b) => a.at.getTime() - b.at.getTime()))
+    if (dollars.amount > 0) left.push(dollars);
+    else takeOff(left, -dollars.amount);
+  return left;
+}
+
+/** Takes an amount off the last dollars, and returns what it has taken. */
+function takeOff(left: Dollars[], amount: number): Dollars[] {
+  const taken: Dollars[] = [];
+  let rest = amount;
+  while (rest > 0) {
+    const last = left.pop();
+    if (!last) break;
+    const part = Math.min(rest, last.amount);
+    taken.push({ at: last.at, amount: part });
+    if (part < last.amount) left.push({ at: last.at, amount: cents(last.amount - part) });
+    rest = cents(rest - part);
+  }
+  return taken;
+}
+
+const sumOf = (dollars: readonly { amount: number }[]): number =>
+  cents(dollars.reduce((sum, { amount }) => sum + amount, 0));
