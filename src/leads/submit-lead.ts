@@ -10,7 +10,7 @@ import type { Data } from '../tokens/lead-data';
 import { assignNumbers } from './assign-numbers';
 import { changeContacts } from './change-contacts';
 import { rejectTooLarge } from './data-limit';
-import { findLead, type Owner } from './lead-owner';
+import type { Owner } from './lead-owner';
 import { loadRecord, type SentColumns } from './load-record';
 import {
   DELETE_LEADS,
@@ -26,6 +26,7 @@ import {
   type ReadLead,
   type SentLead,
 } from './read-submission';
+import { mayNotUnblock, notWritten } from './refused-submission';
 import { restrictContact } from './restrict-contact';
 import { noteOf, warn, warningsOf } from './submission-warnings';
 import { upsertLead, type RecordForm, type Submission, type WrittenLead } from './upsert-lead';
@@ -78,11 +79,6 @@ export async function submitLead(
 /** Whether a caller may take a number off the blacklist, which is the whole company's. */
 export const mayUnblock = (caller: Caller): boolean =>
   isPermitted(caller, 'leads:update') && (!caller.teams || isPermitted(caller, COMPANY_WIDE));
-
-function mayNotUnblock(): HttpProblem {
-  const message = 'needs an auth_token with the permission leads:update';
-  return HttpProblem.field('unblock_contact', 'not_permitted', message);
-}
 
 async function submissionOf(
   db: Db,
@@ -278,26 +274,4 @@ async function updateMatching(
   if (all) await sql(UPDATE_OTHER_LEADS, { ...matching, email });
   const since = for_company ? null : new Date(at.getTime() - RECENT_MS);
   if (fields.apply_to === 'calls') await sql(UPDATE_CALLS, { ...matching, all, since });
-}
-
-async function notWritten(db: Db, submission: Submission): Promise<HttpProblem> {
-  const { caller_number, update_only, only_own_source } = submission;
-  const isLive = async () => (await findLead(db, submission, caller_number)) !== undefined;
-  if (only_own_source && (await isLive()))
-    return HttpProblem.field(
-      'caller_id',
-      'taken',
-      'is that of a live lead which came from elsewhere: nothing was changed',
-    );
-  return update_only
-    ? HttpProblem.field(
-        'update_only',
-        'wrong_state',
-        'finds no live lead of this number to update; no lead was created',
-      )
-    : HttpProblem.field(
-        'lead_token',
-        'wrong_state',
-        'belongs to an offer or a schedule that was deleted',
-      );
 }

@@ -1,0 +1,33 @@
+import type { Db } from '../db/tenant';
+import { HttpProblem } from '../errors';
+import { findLead } from './lead-owner';
+import type { Submission } from './upsert-lead';
+
+/** Taking a number off the blacklist takes a permission of its own. */
+export function mayNotUnblock(): HttpProblem {
+  const message = 'needs an auth_token with the permission leads:update';
+  return HttpProblem.field('unblock_contact', 'not_permitted', message);
+}
+
+/** Why a submission has written no lead. */
+export async function notWritten(db: Db, submission: Submission): Promise<HttpProblem> {
+  const { caller_number, update_only, only_own_source } = submission;
+  const isLive = async () => (await findLead(db, submission, caller_number)) !== undefined;
+  if (only_own_source && (await isLive()))
+    return HttpProblem.field(
+      'caller_id',
+      'taken',
+      'is that of a live lead which came from elsewhere: nothing was changed',
+    );
+  return update_only
+    ? HttpProblem.field(
+        'update_only',
+        'wrong_state',
+        'finds no live lead of this number to update; no lead was created',
+      )
+    : HttpProblem.field(
+        'lead_token',
+        'wrong_state',
+        'belongs to an offer or a schedule that was deleted',
+      );
+}
