@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { createDeps, type Deps } from '../../src/deps';
 import type { Running } from '../../src/jobs/loop';
@@ -83,11 +84,12 @@ test('1,000 events arrive despite failures and kills, signed, with one id each',
 }, 180_000);
 
 test('a receiver that hangs, with many webhooks, does not delay the others', async () => {
-  const held: (() => void)[] = [];
+  const held = new Set<ServerResponse>();
   let most = 0;
   const hanging = await receiverOf(() => (res) => {
-    held.push(() => void res.writeHead(200).end());
-    most = Math.max(most, held.length);
+    most = Math.max(most, held.add(res).size);
+    // On a busy machine, a request may end by its timeout and come again.
+    res.once('close', () => held.delete(res));
   });
   const well = await receiverOf();
   for (let n = 0; n < 24; n++) await here.hook(hanging.url);
@@ -99,8 +101,9 @@ test('a receiver that hangs, with many webhooks, does not delay the others', asy
     well.received.map(({ body }) => callOf(body)).toSorted((a, b) => a - b),
   );
   // At most ten at once; it has not responded to any of them yet.
-  expect([most, hanging.received.length]).toEqual([10, 10]);
-  held.forEach((answer) => answer());
+  await eventually(() => most >= 10);
+  expect(most).toBe(10);
+  held.forEach((res) => void res.writeHead(200).end());
 });
 
 test('two workers send the events of a webhook in order, one after the other', async () => {
