@@ -13,7 +13,7 @@ export interface Item {
 export interface Catalogs {
   /** what the migrations create */
   migrated: Item[];
-  /** what schema.prisma, supplement.sql and functions.sql declare */
+  /** what schema.prisma and prisma/sql/ declare */
   declared: Item[];
 }
 
@@ -157,14 +157,52 @@ function byName(items: Item[]): Map<string, Item> {
   return new Map(items.map((item) => [`${item.kind} ${item.name}`, item]));
 }
 
-function sourceOf({ kind, definition }: Item): string {
-  if (kind === 'function' || kind === 'trigger') return 'prisma/functions.sql';
-  if (kind === 'CHECK' || kind === 'extension' || kind === 'statistics') {
-    return 'prisma/supplement.sql';
-  }
-  if (kind === 'sequence' && !definition.includes('owned by')) return 'prisma/supplement.sql';
-  if (kind === 'index' && definition.includes('USING gin')) return 'prisma/supplement.sql';
-  return 'prisma/schema.prisma';
+function sourceOf(item: Item): string {
+  if (item.kind === 'function' || item.kind === 'trigger') return 'prisma/sql/';
+  return isBeyondSchema(item) ? 'prisma/migrations/' : 'prisma/schema.prisma';
 }
 
+/** Whether the language of schema.prisma has no word for it: a migration alone declares it. */
+function isBeyondSchema({ kind, definition }: Item): boolean {
+  if (kind === 'sequence') return !definition.includes('owned by');
+  if (kind === 'index') return /USING gin|INCLUDE|\(\(?CASE|\bchanged_by|\bxid\b/.test(definition);
+  return kind === 'CHECK' || kind === 'extension' || kind === 'statistics';
+}
+
+/** What schema.prisma can say of a database: without storage, CHECKs and their like. */
+export const sayableItems = (items: Item[]): Item[] =>
+  items
+    .filter((item) => !isBeyondSchema(item))
+    .map((item) => ({ ...item, definition: item.definition.replace(STORAGE, '') }));
+
+const STORAGE = / (?:unlogged|compression \w+|with \([^)]*\))/g;
+
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
+
+/** The CHECKs that a migrated database has and its migrations do not declare, or the reverse. */
+export function compareChecks(migrated: Item[], sources: string[]): string[] {
+  const declared = new Set<string>();
+  for (const [, dropped, added] of sources.join('\n').replace(/--.*/g, '').matchAll(CHECKS)) {
+    if (added) declared.add(added);
+    if (dropped) declared.delete(dropped);
+  }
+  const made = new Set(
+    migrated.filter(({ kind }) => kind === 'CHECK').map(({ name }) => name.split('.')[1]!),
+  );
+  return [
+    ...[...declared].filter((name) => !made.has(name)).map((name) => `CHECK ${name} is lost`),
+    ...[...made]
+      .filter((name) => !declared.has(name))
+      .map((name) => `CHECK ${name} is in no migration`),
+  ];
+}
+
+const CHECKS = /\bDROP CONSTRAINT (?:IF EXISTS )?(\w+)|\bCONSTRAINT (\w+)\s+CHECK\b/g;
+
+/** Migrations that are dated after `now`, by the first 14 digits of their names (UTC). */
+export function futureMigrations(names: string[], now: Date): string[] {
+  const stamp = now.toISOString().replace(/\D/g, '').slice(0, 14);
+  return names
+    .filter((name) => name.slice(0, 14) > stamp)
+    .map((name) => `prisma/migrations/${name} is dated in the future: now is ${stamp}`);
+}

@@ -43,7 +43,7 @@ async function restoreEntries(
   const newer = manifest.migrations.filter((name) => !migrationNames().includes(name));
   if (newer.length > 0)
     throw new StartError(
-      `${file} was made by a newer version of Trunkline, ${manifest.version}: restore it with ` +
+      `${file} was made by another version of Trunkline, ${manifest.version}: restore it with ` +
         'that one.',
     );
   const client = new HostsClient({

@@ -10,30 +10,21 @@ export const PRISMA_FOLDER = join(__dirname, '../../prisma');
 /** Held by the work that runs alone. */
 export const LOCK = 7_481_201;
 const CONNECT_TIMEOUT_MS = 10_000;
-const FUNCTIONS = 'functions.sql';
+/** Stands for the functions of the database among what is pending, and in its mark. */
+const FUNCTIONS = 'functions';
+/** Files of functions name each other: PostgreSQL checks their bodies when they are called. */
+const UNCHECKED = 'SET LOCAL check_function_bodies = off;';
 
 /** The database was made by a version of Trunkline that this one does not go with. */
 export class OtherVersion extends StartError {}
 
-/** The database has migrations from before the first release. */
-export class PreReleaseDatabase extends OtherVersion {
-  constructor() {
-    super(
-      'This database was made by a pre-release of Trunkline and cannot be upgraded: export what ' +
-        'you need with that pre-release, as CSV lists of its API (for example GET ' +
-        '/api/v1/buyers.csv), then start this version with a new database (another DATABASE_URL ' +
-        'or DATA_DIR) and create the records there through the API.',
-    );
-  }
-}
-
 /** The database has migrations that this build does not know. */
-export class NewerDatabase extends OtherVersion {
+export class UnknownMigrations extends OtherVersion {
   constructor(unknown: string[]) {
     super(
-      `This database was made by a newer version of Trunkline: it has ${unknown.join(', ')}, and ` +
-        `the newest that this version knows is ${migrationNames().at(-1)}; start the newer ` +
-        'version, or restore the backup that was made before the upgrade.',
+      `This database was made by another version of Trunkline: it has ${unknown.join(', ')}, and ` +
+        `the newest that this version knows is ${migrationNames().at(-1)}; start the version that ` +
+        'made it, or restore a backup of this one.',
     );
   }
 }
@@ -131,8 +122,8 @@ async function alone<T>(
 }
 
 /**
- * What this build has and the database does not: the names of migrations, or "functions.sql" when
- * only functions have changed. Throws if the database has what this build does not.
+ * What this build has and the database does not: the names of migrations, or "functions" when
+ * only these have changed. Throws if the database has what this build does not.
  */
 export async function pendingMigrations(client: Client): Promise<string[]> {
   const names = migrationNames();
@@ -146,9 +137,8 @@ export async function pendingMigrations(client: Client): Promise<string[]> {
       finished_at IS NOT NULL AND rolled_back_at IS NULL AS applied
     FROM _prisma_migrations`,
   );
-  if (rows.some(({ name }) => name < names[0]!)) throw new PreReleaseDatabase();
   const unknown = rows.map(({ name }) => name).filter((name) => !names.includes(name));
-  if (unknown.length > 0) throw new NewerDatabase(unknown);
+  if (unknown.length > 0) throw new UnknownMigrations(unknown);
   const applied = new Set(rows.filter((row) => row.applied).map(({ name }) => name));
   const pending = names.filter((name) => !applied.has(name));
   return pending.length === 0 && found[0].functions !== functionsMark() ? [FUNCTIONS] : pending;
@@ -156,11 +146,11 @@ export async function pendingMigrations(client: Client): Promise<string[]> {
 
 const read = (path: string) => readFileSync(join(PRISMA_FOLDER, path), 'utf8');
 
-/** All functions of the database: those of functions.sql, and of the files in `sql/`. */
+/** All functions and procedures of the database: the files in `sql/`. */
 export function functionsSource(): string {
   const files = readdirSync(join(PRISMA_FOLDER, 'sql'), { recursive: true, encoding: 'utf8' });
-  const own = files.filter((file) => file.endsWith('.sql')).sort();
-  return [FUNCTIONS, ...own.map((file) => join('sql', file))].map(read).join('\n');
+  const sources = files.filter((file) => file.endsWith('.sql')).sort();
+  return [UNCHECKED, ...sources.map((file) => read(join('sql', file)))].join('\n');
 }
 
 /** Which functions a database has, kept as the comment of the table of migrations. */

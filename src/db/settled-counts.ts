@@ -4,7 +4,8 @@ import { SERVER_RUN } from './server-run';
 // Exact counts of filtered rows that do not read all of these rows each time. Ids are divided into
 // chunks. A row is settled some minutes after its creation: whatever writes a settled row in a way
 // that a filter can see records the chunk of the row, with its transaction, in `call_changes`
-// (record_settled_call() of prisma/functions.sql). So a count of a chunk that a process has made stays right until
+// (record_settled_call() of prisma/sql/calls). So a count of a chunk that a process has made stays
+// right until
 //
 // - a transaction that was not visible to that count has recorded the chunk,
 // - a row of the chunk appears that was created after the time before which all had settled: its

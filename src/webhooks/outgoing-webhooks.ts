@@ -7,8 +7,9 @@ import { createWebhook, deleteWebhook, rotateSecret, updateWebhook } from './sav
 import { DEFAULTS } from './webhook-columns';
 import { BY_TIMES, type SortKey } from '../db/list-statements';
 
-// The room of outgoing webhooks. Triggers (prisma/functions.sql) record events. These are fanned
-// out to deliveries, which are sent with retries; each attempt is logged.
+// The room of outgoing webhooks. What writes a record records its events
+// (prisma/sql/webhooks). These are fanned out to deliveries, which are sent with retries; each
+// attempt is logged.
 // Locks are taken in this order: owner, webhook, buyer that counts its webhooks, queue, delivery.
 
 export const projection = {

@@ -1,13 +1,24 @@
-import { mkdtempSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { Client } from 'pg';
 import { backUp } from '../../src/backup/back-up';
 import { restore } from '../../src/backup/restore';
-import { migrate, migrateTo, migrationNames } from '../../src/db/migrate';
+import { migrationNames } from '../../src/db/migrate';
 import { withClient } from '../../src/db/with-client';
 import { openInstallation } from '../../src/installation/open';
-import { prepareQueue } from '../../src/jobs/queue';
 import { openDirectory } from '../../src/storage/directory';
 import { createFixture } from '../support/example';
 import { builtProduct } from '../support/build';
@@ -136,20 +147,38 @@ test('while requests write, it is of one instant', async () => {
   expect(found!.counted).toBe(found!.buyers);
 });
 
-test('a backup of an older version is brought up to this one', async () => {
-  const old = migrationNames().slice(0, -3);
-  const from = await emptyDatabase();
-  await migrateTo(from, old);
-  await prepareQueue(from);
-  await query(from, `INSERT INTO companies (uuid, name) VALUES (gen_random_uuid(), 'Older')`);
-  await query(from, `INSERT INTO installations (id, pepper_check) VALUES (1, '\\x00')`);
-  const file = newFile();
-  await backUp({ session_url: from, storage: newStorage(), pepper: PEPPER_OF_TESTS }, file);
+/** A program as it will be: with a migration more. */
+async function laterVersion(migration: string, sql: string): Promise<string> {
+  const product = await builtProduct();
+  const folder = newFolder();
+  for (const name of ['dist', 'prisma', 'package.json', 'openapi.yaml'])
+    cpSync(realpathSync(join(product, name)), join(folder, name), { recursive: true });
+  for (const name of readdirSync(product))
+    if (!existsSync(join(folder, name))) symlinkSync(join(product, name), join(folder, name));
+  const added = join(folder, 'prisma/migrations', migration);
+  mkdirSync(added);
+  writeFileSync(join(added, 'migration.sql'), sql);
+  return join(folder, 'dist/cli/index.js');
+}
 
+test('a backup of an older version is brought up to a later one', async () => {
+  const file = newFile();
+  await backUp(source(world), file);
+  const companies = () => query(world.url, 'SELECT id, NULL AS motto FROM companies ORDER BY id');
+
+  const later = '29990101000000_motto';
+  const program = await laterVersion(later, `ALTER TABLE companies ADD COLUMN motto text;`);
   const url = await emptyDatabase();
-  await restore(file, { session_url: url, storage: newStorage(), keepPepper });
-  expect(await migrate(url)).toEqual(migrationNames().slice(-3));
-  expect(await query(url, 'SELECT name FROM companies')).toEqual([{ name: 'Older' }]);
+  const cli = (args: string[]) =>
+    runProgram('node', [program, ...args], {
+      cwd: newFolder(),
+      env: { DATABASE_URL: url, DATA_DIR: newFolder(), KEY_PEPPER: PEPPER_OF_TESTS },
+    });
+  expect(cli(['restore', file])).toMatchObject({ code: 0 });
+  expect(JSON.parse(cli(['migrate', '--json']).output)).toEqual({ applied: [] });
+  expect(await query(url, 'SELECT id, motto FROM companies ORDER BY id')).toEqual(
+    await companies(),
+  );
 });
 
 describe('nothing is restored', () => {
@@ -182,13 +211,13 @@ describe('nothing is restored', () => {
     await expect(restore('/nowhere', await target())).rejects.toThrow('There is no file /nowhere.');
   });
 
-  test('of a newer version', async () => {
+  test('of another version', async () => {
     const [newest] = migrationNames().slice(-1);
     const newer = newFile();
     const tar = gunzipSync(readFileSync(file));
     tar.write(newest!.replace(/^\d{4}/, '2999'), tar.indexOf(newest!));
     writeFileSync(newer, gzipSync(tar, { level: 1 }));
-    await expect(restore(newer, await target())).rejects.toThrow(/newer version of Trunkline/);
+    await expect(restore(newer, await target())).rejects.toThrow(/another version of Trunkline/);
   });
 
   test('into a database that is used', async () => {

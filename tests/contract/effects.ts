@@ -28,9 +28,9 @@ const SCHEDULES: Record<string, Effects> = {
     paused: at('src/outreach/advance-lead.ts'),
     buyer_suppression_ids: at('src/outreach/queries/context.ts', 'buyer_suppression_schedules'),
     ...all('reset_lead_token lead_token', at('src/schedules/save-schedule.ts')),
-    exit_on: at('prisma/functions.sql'),
+    exit_on: at('prisma/sql/schedules/leave_schedule.sql'),
     triggers: at('src/leads/start-triggered.ts'),
-    'triggers.on': at('prisma/functions.sql'),
+    'triggers.on': at('prisma/sql/schedules/record_schedule_event.sql'),
     'triggers.token_filter_list': at('src/leads/start-triggered.ts'),
   },
   schedule_actions: {
@@ -59,7 +59,7 @@ const AGENTS: Record<string, Effects> = {
   call_centers: all('name description user_call_center_id', 'label'),
   agent_statuses: {
     ...all('key name', 'label'),
-    is_online: at('prisma/functions.sql'),
+    is_online: at('prisma/sql/agents/record_agent_change.sql'),
     position: at('src/agents/agent-statuses.ts'),
   },
   agents: {
@@ -246,7 +246,7 @@ const PEOPLE: Record<string, Effects> = {
     contact_prefixes: at('src/phone/contact-policy.ts'),
     sip_hosts: at('src/people/destinations.ts'),
     lead_token_powers: at('src/http/queries/lead-tokens.ts'),
-    service_cost_per_minute: at('prisma/functions.sql'),
+    service_cost_per_minute: at('prisma/sql/calls/service_cost.sql'),
     ...all(
       'keyword_replies help_text opt_out_text opt_in_text',
       at('src/outreach/queries/keyword-replies.ts'),

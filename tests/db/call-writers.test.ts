@@ -35,9 +35,17 @@ const writersOf = (pattern: RegExp) =>
 const withoutAny = (writers: readonly string[], pattern: RegExp) =>
   writers.filter((name) => !pattern.test(textOf(statements.get(name)!.text))).sort();
 
-test('every file of procedures that writes calls is looked at', () => {
-  const folder = join(SRC, '../prisma/sql/calls');
-  expect(readdirSync(folder).sort()).toEqual([...procedures.keys()].map((name) => `${name}.sql`));
+test('every procedure that writes calls or their attempts is looked at', () => {
+  const folder = join(SRC, '../prisma/sql');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const writers = files.filter(
+    (file) =>
+      file.endsWith('.sql') &&
+      /\b(INSERT INTO|UPDATE) (calls|call_attempts)\b/.test(
+        readFileSync(join(folder, file), 'utf8'),
+      ),
+  );
+  expect(writers.sort()).toEqual([...procedures.keys()].map((name) => `calls/${name}.sql`));
 });
 
 /** What a change of a call is recorded for: src/…/queries that write only other columns. */

@@ -1,5 +1,12 @@
 import { Client } from 'pg';
-import { compareCatalogs, readCatalog, type Item } from '../../scripts/catalog';
+import {
+  compareCatalogs,
+  compareChecks,
+  futureMigrations,
+  readCatalog,
+  sayableItems,
+  type Item,
+} from '../../scripts/catalog';
 import { freshDatabase } from '../support/world';
 
 // What `npm run check` compares: the catalog of a migrated database and the declared one. That the
@@ -52,13 +59,13 @@ test.each<[string, string, RegExp]>([
     'an extra trigger',
     `CREATE TRIGGER stray BEFORE DELETE ON emails
       FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()`,
-    new RegExp(`^trigger emails\\.stray ${MADE} prisma/functions\\.sql$`),
+    new RegExp(`^trigger emails\\.stray ${MADE} prisma/sql/$`),
   ],
   [
     'a missing function',
     'DROP FUNCTION record_deleted_call(calls)',
     new RegExp(
-      `^function record_deleted_call\\(was calls\\) is declared in prisma/functions\\.sql, ${MISSING}$`,
+      `^function record_deleted_call\\(was calls\\) is declared in prisma/sql/, ${MISSING}$`,
     ),
   ],
   [
@@ -75,25 +82,23 @@ test.each<[string, string, RegExp]>([
   [
     'an extra function',
     `CREATE FUNCTION stray() RETURNS integer LANGUAGE sql AS 'SELECT 1'`,
-    new RegExp(`^function stray\\(\\) ${MADE} prisma/functions\\.sql$`),
+    new RegExp(`^function stray\\(\\) ${MADE} prisma/sql/$`),
   ],
   [
     'an extra CHECK',
     'ALTER TABLE calls ADD CONSTRAINT calls_round_check CHECK (round >= 0)',
-    new RegExp(`^CHECK calls\\.calls_round_check ${MADE} prisma/supplement\\.sql$`),
+    new RegExp(`^CHECK calls\\.calls_round_check ${MADE} prisma/migrations/$`),
   ],
   [
     'a missing CHECK',
     'ALTER TABLE leads DROP CONSTRAINT leads_due_check',
-    new RegExp(
-      `^CHECK leads\\.leads_due_check is declared in prisma/supplement\\.sql, ${MISSING}$`,
-    ),
+    new RegExp(`^CHECK leads\\.leads_due_check is declared in prisma/migrations/, ${MISSING}$`),
   ],
   [
     'a missing index of a text search',
     'DROP INDEX buyers_fulltext_idx',
     new RegExp(
-      `^index buyers\\.buyers_fulltext_idx is declared in prisma/supplement\\.sql, ${MISSING}$`,
+      `^index buyers\\.buyers_fulltext_idx is declared in prisma/migrations/, ${MISSING}$`,
     ),
   ],
   [
@@ -145,8 +150,42 @@ test.each<[string, string, RegExp]>([
   [
     'a missing sequence',
     'DROP SEQUENCE token_value_ids',
-    new RegExp(`^sequence token_value_ids is declared in prisma/supplement\\.sql, ${MISSING}$`),
+    new RegExp(`^sequence token_value_ids is declared in prisma/migrations/, ${MISSING}$`),
   ],
 ])('%s is one line that names it', async (_name, change, line) => {
   expect(await differencesAfter(change)).toEqual([expect.stringMatching(line)]);
+});
+
+test('CHECKs are those that the migrations declare, by name', async () => {
+  const [{ name }] = declared.filter(({ kind }) => kind === 'CHECK') as [Item];
+  const check = name.split('.')[1]!;
+  const others = declared.filter((item) => item.kind !== 'CHECK');
+  const made = (name_of: string): Item[] => [
+    { kind: 'CHECK', name: `t.${name_of}`, definition: '' },
+  ];
+  const added = `ALTER TABLE t ADD CONSTRAINT ${check} CHECK (true);`;
+  expect(compareChecks(made(check), [added])).toEqual([]);
+  expect(compareChecks(others, [added])).toEqual([`CHECK ${check} is lost`]);
+  expect(compareChecks(others, [added, `ALTER TABLE t DROP CONSTRAINT ${check};`])).toEqual([]);
+  expect(compareChecks(made('stray'), [`-- CONSTRAINT stray CHECK (true)`])).toEqual([
+    'CHECK stray is in no migration',
+  ]);
+});
+
+test('what schema.prisma cannot say is left out of the comparison with it', () => {
+  const items: Item[] = [
+    { kind: 'CHECK', name: 'leads.x', definition: 'CHECK (true)' },
+    { kind: 'index', name: 'a', definition: 'CREATE INDEX a ON t USING gin (x)' },
+    { kind: 'index', name: 'b', definition: 'CREATE INDEX b ON t USING btree (x)' },
+    { kind: 'table', name: 'leads', definition: 'table unlogged with (fillfactor=80)' },
+  ];
+  expect(sayableItems(items)).toEqual([items[2], { ...items[3], definition: 'table' }]);
+});
+
+test('a migration that is dated in the future is named', () => {
+  const names = ['20261125000000_init', '20261126120000_later'];
+  expect(futureMigrations(names, new Date('2026-11-26T12:00:00Z'))).toEqual([]);
+  expect(futureMigrations(names, new Date('2026-11-26T11:59:59Z'))).toEqual([
+    'prisma/migrations/20261126120000_later is dated in the future: now is 20261126115959',
+  ]);
 });

@@ -13,7 +13,7 @@ export const LOCK_STATUS_BY_KEY = statement(
 
 /**
  * Of an agent that this transaction has created. What follows from it is recorded here, and in the
- * other statements that write agents: record_agent_change() in prisma/functions.sql.
+ * other statements that write agents: record_agent_change() in prisma/sql/agents.
  */
 export const RECORD_FIRST_STATUS = statement(
   'agents.record_first_status',

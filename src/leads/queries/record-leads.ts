@@ -1,7 +1,7 @@
 import { sql, type SqlText } from '../../db/sql';
 
 // What every statement that writes leads does besides: it counts next actions by their hour, and
-// records the events of webhooks and of schedules. The functions are in prisma/functions.sql.
+// records the events of webhooks and of schedules. The functions are in prisma/sql/leads.
 //
 // Such a statement takes the rows as they were, `l AS was`, under their lock, returns them as it
 // has written them, `l AS is_now`, and reads RECORD_CHANGE of both. What nothing reads is not done:
