@@ -173,6 +173,7 @@ module.exports = tseslint.config(
     ignores: [
       'src/storage/new-file.ts',
       'src/parse-contract.ts',
+      'src/db/embedded-password.ts',
       'src/db/embedded-postgres.ts',
       'src/db/lower-priority.ts',
     ],
@@ -202,7 +203,7 @@ module.exports = tseslint.config(
   {
     files: [
       'src/config.ts',
-      'src/db/embedded-postgres.ts',
+      'src/db/postgres-program.ts',
       'tests/**',
       'scripts/**',
       'prisma.config.ts',

@@ -54,6 +54,8 @@ export interface DepsOptions {
   log?: Logger;
   /** Absent: KEY_PEPPER. */
   pepper?: string;
+  /** The mark that the folder of files must have, if it has been given one. */
+  storage_mark?: string | undefined;
   /** Length of the windows in which requests are counted. */
   rate_window_seconds?: number;
   carrier?: Carrier;
@@ -90,13 +92,14 @@ export function sharedDeps({
   clock = () => new Date(),
   log = createLog(config.log_level),
   pepper = config.key_pepper,
+  storage_mark,
   ...edges
 }: DepsOptions): SharedDeps {
   if (pepper === undefined) throw new Error('a pepper is needed');
   return {
     config,
     queue,
-    storage: storageOf(config),
+    storage: storageOf(config, storage_mark),
     carrier:
       edges.carrier ??
       openCarrier(config.carrier, { ...config.twilio, public_url: config.public_url }),
@@ -177,8 +180,8 @@ function standbyOf(
 }
 
 /** Throws StartError for a folder in which this user may not write. */
-export function storageOf(config: Config): Storage {
-  const settings = storageSettings(config);
+export function storageOf(config: Config, mark?: string): Storage {
+  const settings = { ...storageSettings(config), ...(!config.s3 && { mark }) };
   try {
     return openStorage(settings);
   } catch (error) {

@@ -33,18 +33,24 @@ async function main(): Promise<void> {
 async function serve(config: Config, installation: Installation): Promise<void> {
   const { deps } = installation;
   const { server, closeConnections, stop } = httpServer(deps, measurements(deps));
-  await listen(server, config);
-  // Only now: a start that ends here would have made keys that were never shown.
-  const first_start = await prepareCompanies(deps);
-  const jobs = config.run_jobs ? await startJobs(deps) : undefined;
-  const stopDeleting = deleteExpiredHourly(deps);
+  const start = async () => {
+    await listen(server, config);
+    // Only now: a start that ends here would have made keys that were never shown.
+    const first_start = await prepareCompanies(deps);
+    const jobs = config.run_jobs ? await startJobs(deps) : undefined;
+    return { first_start, jobs, stopDeleting: deleteExpiredHourly(deps) };
+  };
+  const starting = start();
+  // Before there are requests to complete; what is half started is started first.
   onStop(deps, async () => {
     closeConnections();
+    const { jobs, stopDeleting } = await starting;
     stopDeleting();
     deps.live.close();
     await Promise.all([stop(), jobs?.stop()]);
     await installation.close();
   });
+  const { first_start } = await starting;
   process.stdout.write(banner(config, installation, first_start));
 }
 

@@ -18,11 +18,12 @@ async function main(): Promise<void> {
     in_background: true,
   });
   giveWay();
-  const jobs = await startJobs(installation.deps);
+  const starting = startJobs(installation.deps);
   onStop(installation.deps, async () => {
-    await jobs.stop();
+    await (await starting).stop();
     await installation.close();
   });
+  await starting;
   process.stdout.write('Trunkline runs jobs.\n');
 }
 

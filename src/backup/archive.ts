@@ -53,7 +53,7 @@ export async function writeArchive(
     packed.destroy();
     await written.catch(() => undefined);
     await rm(draft, { force: true });
-    throw error;
+    throw out.errored && error === out.errored ? unwritable(file, out.errored) : error;
   }
 }
 
@@ -61,6 +61,13 @@ export async function writeArchive(
 export async function requireNewFile(file: string): Promise<void> {
   if (await lstat(file).catch(() => undefined)) throw refuseName(file);
 }
+
+const unwritable = (file: string, { code, message }: NodeJS.ErrnoException): StartError =>
+  new StartError(
+    code === 'ENOENT'
+      ? `${file} cannot be written: its folder does not exist.`
+      : `${file} cannot be written: ${message}.`,
+  );
 
 const refuseName = (file: string) =>
   new StartError(`${file} is there already: choose another name.`);

@@ -123,16 +123,19 @@ function startFilling(client: Client, table: string, { target, columns }: Matche
   const done = new Promise<void>((resolve, reject) => {
     sink.once('finish', resolve).once('error', reject);
   });
-  done.catch(() => undefined);
+  let has_failed = false;
+  done.catch(() => (has_failed = true));
   return {
     table,
     pieces: 0,
     add: async (stream) => {
       for await (const chunk of stream)
-        if (!sink.write(chunk)) await Promise.race([once(sink, 'drain'), done]);
+        // After it has failed, it takes nothing more.
+        if (has_failed) await done;
+        else if (!sink.write(chunk)) await Promise.race([once(sink, 'drain'), done]);
     },
     end: async () => {
-      sink.end();
+      if (!has_failed) sink.end();
       await done;
       return sink.rowCount;
     },

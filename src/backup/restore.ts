@@ -10,8 +10,11 @@ import { listMigrations } from './list-migrations';
 import { loadAll, type Target } from './load-entries';
 import type { Manifest } from './manifest';
 import { matchSchema } from './match-schema';
-import { HAS_TABLES, IS_USED } from './queries/load';
+import { HAS_TABLES, IS_USED, LOCK_RESTORE } from './queries/load';
 import { readManifest } from './read-manifest';
+
+/** Held by the session that restores. */
+const LOCK = 7_481_204;
 
 export interface Restored {
   taken_at: string;
@@ -71,6 +74,9 @@ async function restoreEntries(
 /** Throws unless the database has no tables, or those of an earlier try to restore the backup. */
 async function requireEmpty(client: Client, { migrations }: Manifest): Promise<void> {
   const sql = sqlOn(client);
+  const [{ is_first } = { is_first: false }] = await sql(LOCK_RESTORE, { lock: LOCK });
+  if (!is_first)
+    throw new StartError('Another restore into this database runs: wait until it has ended.');
   const [found] = await sql(HAS_TABLES, {});
   if (!found!.has_any) return;
   if (found!.has_ours) {

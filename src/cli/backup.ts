@@ -7,6 +7,7 @@ import { sqlOn } from '../db/sql';
 import { storageOf } from '../deps';
 import { openDatabaseServer } from '../installation/open';
 import { claimPepper, keepPepper } from '../installation/pepper';
+import { recordedMark } from '../installation/storage-mark';
 import { commandConfig, companyId, json, print, run } from './command';
 
 /** `backup`, `restore` and `export-company`. */
@@ -45,11 +46,13 @@ async function backUpTo(file: string): Promise<BackedUp> {
   const database = await openDatabaseServer(config, { existing: true });
   try {
     let pepper = '';
+    let mark: string | undefined;
     await database.prepare(async (client) => {
       pepper = await claimPepper(sqlOn(client), config);
+      mark = await recordedMark(sqlOn(client));
     });
     const { session_url } = database;
-    return await backUp({ session_url, storage: storageOf(config), pepper }, file);
+    return await backUp({ session_url, storage: storageOf(config, mark), pepper }, file);
   } finally {
     await database.stop();
   }

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
-import { sqlOn } from '../db/sql';
+import { sqlOn, type Sql } from '../db/sql';
 import type { Config } from '../config';
 import { storageOf } from '../deps';
 import { storageName, type DatabaseServer } from '../installation/open';
 import { claimPepper, replacePepper } from '../installation/pepper';
+import { namesOf, othersOn } from '../installation/running-processes';
 import {
   acceptSettings,
   differencesOf,
@@ -11,6 +12,7 @@ import {
   sharedSettings,
 } from '../installation/shared-settings';
 import { acceptStorage, storageFault } from '../installation/storage-mark';
+import { StartError } from '../start-error';
 import { json, runOnDatabase } from './command';
 import { addMoveOptions, moveIn, type MoveOptions } from './migrate';
 
@@ -44,7 +46,9 @@ export function addDatabaseCommands(program: Command): void {
       runOnDatabase(options.json, async ({ prepare }, config) => {
         let replaced = { invalid: 0 };
         await prepare(async (client) => {
-          replaced = await replacePepper(sqlOn(client), config);
+          const sql = sqlOn(client);
+          await requireStopped(sql);
+          replaced = await replacePepper(sql, config);
         });
         return { invalid_credentials: replaced.invalid };
       }),
@@ -59,6 +63,16 @@ export function addDatabaseCommands(program: Command): void {
     )
     .addOption(json())
     .action((options) => runOnDatabase(options.json, accept));
+}
+
+/** Processes that run would make credentials with the pepper of before, which work nowhere then. */
+async function requireStopped(sql: Sql): Promise<void> {
+  const others = await othersOn(sql);
+  if (others.length > 0)
+    throw new StartError(
+      `Stop all servers and workers first (running: ${namesOf(others)}). The pepper was not ` +
+        'replaced.',
+    );
 }
 
 /** Makes the configured settings and storage those of the installation. */

@@ -18,7 +18,7 @@ import {
 } from '../installation/open';
 import { pepperMatches, WrongPepper } from '../installation/pepper';
 import { differencesOf, readSettings, sharedSettings } from '../installation/shared-settings';
-import { storageFault } from '../installation/storage-mark';
+import { recordedMark, storageFault } from '../installation/storage-mark';
 import { countRefusedMails } from '../people/mail-counts';
 import { folderFault, StartError } from '../start-error';
 import { nameOfStorage, openStorage } from '../storage/open';
@@ -241,7 +241,8 @@ async function settings(sql: Sql, config: Config): Promise<Finding> {
 /** A folder that is not there is reported by itself, and is not made here. */
 async function sharedStorage(sql: Sql, config: Config): Promise<Finding[]> {
   if (!config.s3 && !existsSync(config.storage_dir)) return [];
-  const claimed = { storage: storageOf(config), name: storageName(config) };
+  const storage = storageOf(config, await recordedMark(sql));
+  const claimed = { storage, name: storageName(config) };
   const fault = await storageFault(sql, claimed).catch((error: unknown) => error as Error);
   return [finding('shared storage', !fault, fault?.message ?? 'is that of this database')];
 }

@@ -23,6 +23,7 @@ const FAULTS: Record<string, (target: Target) => string> = {
     `the user "${user}" lacks a right in the database "${database}"; make it the owner`,
   '53300': ({ host }) =>
     `${host} has no connection left; raise its max_connections, or lower DATABASE_POOL_SIZE`,
+  '57P01': ({ host }) => `${host} ended the connection; is it stopping? Try again in a moment`,
   '57P03': ({ host }) => `${host} is starting or stopping; try again in a moment`,
   ENOTFOUND: ({ host }) => `the host ${host} is unknown; correct it`,
   EAI_AGAIN: ({ host }) => `the host ${host} cannot be looked up; correct it, or check the DNS`,
@@ -55,6 +56,7 @@ export function connectionFault(
   const { message, code: own, errors, place } = error as ConnectionError;
   const code =
     (own ?? errors?.[0]?.code ?? '') ||
+    (/^Connection terminated|is not queryable$/.test(message) ? 'ECONNRESET' : '') ||
     (/timeout expired|connection timeout/.test(message) ? 'ETIMEDOUT' : '');
   const { hosts, user, database } = parseHostList(url);
   const host = place ?? placeOf(hosts[0]!);

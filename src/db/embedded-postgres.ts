@@ -1,12 +1,10 @@
-import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
-  openSync,
-  closeSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -14,10 +12,11 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
-import { StartError } from '../start-error';
-import { accessHint, serviceAccount, type Account } from './embedded-account';
-import { binaries } from './embedded-binaries';
-import { beginningOf, isAlive, isZombie } from './process-state';
+import { serviceAccount, type Account } from './embedded-account';
+import { makePassword, readPassword } from './embedded-password';
+import { runProgram } from './postgres-program';
+import { clearLock, postmasterOf, settled } from './postmaster';
+import { beginningOf, isAlive } from './process-state';
 
 export interface EmbeddedDatabase {
   url: string;
@@ -89,6 +88,7 @@ export async function startEmbedded({
   const cluster = new Cluster(root, { account, role, settings });
   await cluster.initialise();
   for (let attempt = 1; ; attempt++) {
+    await cluster.settled();
     const running = cluster.running();
     if (running) return cluster.attach(running);
     try {
@@ -108,16 +108,19 @@ interface ClusterOptions {
   settings: Record<string, string>;
 }
 
+/** A folder in which a process makes a cluster. */
+const DRAFT = /^postgres\.new\.(\d+)\./;
+
 class Cluster {
   private readonly folder: string;
   private readonly passwordFile: string;
   private readonly ownerFile: string;
   private readonly log: string;
   private readonly programLog: string;
-  private readonly programs = binaries();
   private readonly account: Account;
   private readonly role: string;
   private readonly settings: Record<string, string>;
+  private password = '';
   private watching: NodeJS.Timeout | undefined;
   private restarting: Promise<void> | undefined;
 
@@ -133,49 +136,56 @@ class Cluster {
   }
 
   /**
-   * Makes the cluster in a temporary folder and renames it, so that an interrupted start leaves
-   * nothing half-made.
+   * Makes the cluster in a folder of this start and renames it, so that an interrupted start leaves
+   * nothing half-made. Of several starts at once, the first to be done has made it for all.
    */
   async initialise(): Promise<void> {
-    if (existsSync(join(this.folder, 'PG_VERSION'))) return;
-    const draft = `${this.folder}.new`;
-    rmSync(draft, { recursive: true, force: true });
+    if (!this.isMade()) await this.make();
+    this.password = readPassword(this.passwordFile);
+  }
+
+  private readonly isMade = () => existsSync(join(this.folder, 'PG_VERSION'));
+
+  private async make(): Promise<void> {
+    this.clearDrafts();
+    const draft = `${this.folder}.new.${process.pid}.${randomUUID()}`;
     mkdirSync(draft, { mode: 0o700 });
-    rmSync(this.passwordFile, { force: true });
-    writeFileSync(this.passwordFile, randomBytes(24).toString('hex'), { flag: 'wx', mode: 0o600 });
-    for (const path of [draft, this.passwordFile]) this.give(path);
-    await this.run('initdb', [
-      `--pgdata=${draft}`,
-      '--username=trunkline',
-      `--pwfile=${this.passwordFile}`,
-      '--auth=scram-sha-256',
-      '--encoding=UTF8',
-      '--locale=C.UTF-8',
-      '--no-sync',
-    ]);
-    renameSync(draft, this.folder);
+    try {
+      makePassword(this.passwordFile);
+      for (const path of [draft, this.passwordFile]) this.give(path);
+      await this.run('initdb', [
+        `--pgdata=${draft}`,
+        '--username=trunkline',
+        `--pwfile=${this.passwordFile}`,
+        '--auth=scram-sha-256',
+        '--encoding=UTF8',
+        '--locale=C.UTF-8',
+        '--no-sync',
+      ]);
+      renameSync(draft, this.folder);
+    } catch (error) {
+      if (!this.isMade()) throw error;
+    } finally {
+      rmSync(draft, { recursive: true, force: true });
+    }
   }
 
-  /** The port of the postmaster that runs on this folder, if one does. */
+  /** Removes what processes that have ended were making. */
+  private clearDrafts(): void {
+    const root = dirname(this.folder);
+    for (const name of readdirSync(root)) {
+      const pid = DRAFT.exec(name)?.[1];
+      if (pid !== undefined && !isAlive(Number(pid)))
+        rmSync(join(root, name), { recursive: true, force: true });
+    }
+  }
+
+  settled = (): Promise<void> => settled(this.folder);
+
+  /** The port of the PostgreSQL that runs on this folder, if one does. */
   running(): number | undefined {
-    const file = join(this.folder, 'postmaster.pid');
-    if (!existsSync(file)) return undefined;
-    const lines = readFileSync(file, 'utf8').split('\n');
-    const ready = lines[7]?.trim() === 'ready';
-    return ready && isAlive(Number(lines[0])) ? Number(lines[3]) : undefined;
-  }
-
-  /** Whether there is no postmaster at all, not even one that is starting or recovering. */
-  private hasEnded(): boolean {
-    const file = join(this.folder, 'postmaster.pid');
-    return !existsSync(file) || !isAlive(Number(readFileSync(file, 'utf8').split('\n')[0]));
-  }
-
-  /** PostgreSQL takes a zombie for a running postmaster, and would not start. */
-  private clearLock(): void {
-    const file = join(this.folder, 'postmaster.pid');
-    if (existsSync(file) && isZombie(Number(readFileSync(file, 'utf8').split('\n')[0])))
-      rmSync(file);
+    const found = postmasterOf(this.folder);
+    return found?.is_ready ? found.port : undefined;
   }
 
   attach(port: number): EmbeddedDatabase {
@@ -199,14 +209,14 @@ class Cluster {
    */
   async start(): Promise<EmbeddedDatabase> {
     const { pid, port } = this.owner();
-    const is_awaited = isAlive(pid) && port > 0;
-    const chosen = is_awaited ? port : await freePort();
+    const chosen = isAlive(pid) && port > 0 ? port : await freePort();
     await this.startOn(chosen);
-    return this.opened(chosen, !is_awaited || pid === process.pid);
+    // Others may have found it before this process could say that it is its own.
+    return this.attach(chosen);
   }
 
   private async startOn(port: number): Promise<void> {
-    this.clearLock();
+    clearLock(this.folder);
     const flags = Object.entries({ ...this.settings, port: String(port) }).map(
       ([name, value]) => `-c ${name}='${value}'`,
     );
@@ -226,7 +236,8 @@ class Cluster {
 
   private watch(port: number, { onRestart, onFailure }: WatchReport): void {
     this.watching = setInterval(() => {
-      if (this.restarting || this.owner().pid !== process.pid || !this.hasEnded()) return;
+      if (this.restarting || this.owner().pid !== process.pid) return;
+      if (postmasterOf(this.folder)) return;
       this.restarting = this.startOn(port)
         .then(onRestart, onFailure)
         .finally(() => (this.restarting = undefined));
@@ -237,9 +248,8 @@ class Cluster {
   private opened(port: number, owned: boolean): EmbeddedDatabase {
     const { pid } = process;
     if (owned) writeFileSync(this.ownerFile, `${pid} ${this.role} ${port} ${beginningOf(pid)}`);
-    const password = readFileSync(this.passwordFile, 'utf8').trim();
     return {
-      url: `postgresql://trunkline:${password}@127.0.0.1:${port}/postgres`,
+      url: `postgresql://trunkline:${this.password}@127.0.0.1:${port}/postgres`,
       owned,
       watch: (report) => this.watch(port, report),
       stop: async () => {
@@ -257,33 +267,9 @@ class Cluster {
       chownSync(path, this.account.uid, this.account.gid);
   }
 
-  /**
-   * Runs one of PostgreSQL's programs to its end. Output goes to a file: the postmaster would
-   * inherit a pipe and hold it open.
-   */
-  private async run(program: string, args: string[]): Promise<void> {
-    const path = join(this.programs, program);
-    const output = openSync(this.programLog, 'a', 0o600);
-    const child = spawn(path, args, {
-      ...this.account,
-      cwd: dirname(path),
-      stdio: ['ignore', output, output],
-      env: { ...process.env, LC_ALL: 'C' },
-    });
-    closeSync(output);
-    const ended = new Promise<number | null>((done, fail) =>
-      child.once('error', fail).once('exit', done),
-    );
-    const code = await ended.catch((error: NodeJS.ErrnoException) => {
-      throw new StartError(
-        `PostgreSQL's ${program} cannot be run (${error.code}). ${accessHint(this.account)}`,
-      );
-    });
-    if (code !== 0)
-      throw new StartError(
-        `PostgreSQL's ${program} ended with code ${code}; see ${this.programLog} and ` +
-          `${this.log}. ${accessHint(this.account)}`,
-      );
+  private run(program: string, args: string[]): Promise<void> {
+    const { account, programLog: output, log } = this;
+    return runProgram(program, args, { account, output, log });
   }
 }
 

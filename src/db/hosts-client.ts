@@ -41,6 +41,9 @@ export class HostsClient extends Client {
       ...(Number.isFinite(connectionTimeoutMillis) && { connectionTimeoutMillis }),
     });
     this.hosts = hosts;
+    // The query that runs, or the next one, says that the connection was lost; who waits for
+    // nothing need not end by it.
+    this.on('error', () => undefined);
   }
 
   override connect(): Promise<Client>;

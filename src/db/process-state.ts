@@ -28,3 +28,12 @@ export function isZombie(pid: number): boolean {
   const file = `/proc/${pid}/stat`;
   return existsSync(file) && /\) Z /.test(readFileSync(file, 'utf8'));
 }
+
+/** The program of a process, and its arguments; undefined where that is not known. */
+export function commandOf(pid: number): string[] | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  } catch {
+    return undefined;
+  }
+}

@@ -527,6 +527,14 @@ export interface SqlTypes {
       name: string;
     };
   };
+  'backup.lock_restore': {
+    params: {
+      lock: number | string | bigint | null;
+    };
+    row: {
+      is_first: boolean;
+    };
+  };
   'backup.read_moment': {
     params: object;
     row: {

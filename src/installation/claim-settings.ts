@@ -1,6 +1,6 @@
 import type { Sql } from '../db/sql';
 import { StartError } from '../start-error';
-import { othersOn, type RunningProcess } from './running-processes';
+import { namesOf, othersOn, type RunningProcess } from './running-processes';
 import {
   acceptSettings,
   differencesOf,
@@ -11,9 +11,8 @@ import {
 /** The process has another setting than those that run. */
 export class OtherSettings extends StartError {
   constructor(differences: string[], others: RunningProcess[]) {
-    const running = others.map(({ kind, host, pid }) => `${kind} ${pid} on ${host}`).join(', ');
     super(
-      `What must be equal in all processes of this database is not (running: ${running}):\n` +
+      `What must be equal in all processes of this database is not (running: ${namesOf(others)}):\n` +
         differences.map((difference) => `  - ${difference}\n`).join('') +
         'Set it as it is there. To change it on purpose, stop all processes first; or, to change ' +
         'it while they run, run "npx trunkline settings accept" with the new settings, and then ' +

@@ -19,7 +19,7 @@ import { checkConnections, embeddedConnections } from './connections';
 import { claimPepper } from './pepper';
 import { appear, type Kind, type Presence } from './running-processes';
 import { sharedSettings } from './shared-settings';
-import { claimStorage } from './storage-mark';
+import { claimStorage, recordedMark } from './storage-mark';
 
 /** A database that is up and migrated, and everything that uses it. */
 export interface Installation {
@@ -50,13 +50,16 @@ export async function openInstallation(
   try {
     let pepper = '';
     let presence: Presence | undefined;
+    let storage_mark: string | undefined;
     const migrated = await database.prepare(async (client) => {
       const sql = sqlOn(client);
       if (role === 'server') await checkConnections(sql, config);
       pepper = await claimPepper(sql, config);
       if (kind) presence = await join(sql, kind, { config, pepper });
+      storage_mark = await recordedMark(sql);
     });
-    const deps = await openDeps({ config, database_url: database.url, pepper, ...options });
+    const own = { config, database_url: database.url, pepper, storage_mark };
+    const deps = await openDeps({ ...own, ...options });
     if (role === 'server') database.watch(deps.log);
     presence?.keep(deps.database.sql, deps.log);
     const close = async () => {
@@ -78,8 +81,8 @@ async function join(
   { config, pepper }: { config: Config; pepper: string },
 ): Promise<Presence> {
   const settings = sharedSettings(config, pepper);
-  const storage = storageOf(config);
   await requireRightClock(sql);
+  const storage = storageOf(config, await recordedMark(sql));
   await claimStorage(sql, { storage, name: storageName(config) });
   await claimSettings(sql, settings);
   return appear(sql, kind, settings);

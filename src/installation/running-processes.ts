@@ -28,6 +28,10 @@ export async function othersOn(sql: Sql): Promise<RunningProcess[]> {
   return found.filter(({ host, pid }) => host !== here || (pid !== process.pid && isAlive(pid)));
 }
 
+/** Processes as an operator finds them. */
+export const namesOf = (found: readonly RunningProcess[]): string =>
+  found.map(({ kind, host, pid }) => `${kind} ${pid} on ${host}`).join(', ');
+
 /** A process that has said that it runs. */
 export interface Presence {
   /** Goes on saying so. */

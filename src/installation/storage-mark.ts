@@ -63,7 +63,8 @@ export async function acceptStorage(sql: Sql, storage: Storage): Promise<void> {
   await sql(SAVE_STORAGE, { storage_id: mark });
 }
 
-async function recordedMark(sql: Sql): Promise<string | undefined> {
+/** The mark that the storage must have; undefined before the first start. */
+export async function recordedMark(sql: Sql): Promise<string | undefined> {
   const [found] = await sql(READ_SHARED, {});
   return found?.storage_id ?? undefined;
 }

@@ -25,7 +25,7 @@ interface Running {
 
 const sums = new Map<number, (page: string) => void>();
 let asked = 0;
-/** Ends the process; until it does its work, there is nothing to complete. */
+/** Ends the process; until it begins its work, there is nothing to complete. */
 let end: () => void = () => process.exit();
 let retire: () => void = () => end();
 
@@ -63,19 +63,21 @@ async function jobs(deps: Deps): Promise<Running> {
   return { measure: measurements(deps).measured, stop: running.stop };
 }
 
-async function run({ role, database_url, pepper }: Start): Promise<void> {
+async function run({ role, ...start }: Start): Promise<void> {
   const in_background = role === 'jobs';
   processes.set({ role }, 1);
   const config = loadConfig();
   startTracing(tracingOf(config));
-  const deps = await openDeps({ config, database_url, pepper, in_background });
-  const running = await (role === 'web' ? web : jobs)(deps);
-  const { measure } = running;
+  const deps = await openDeps({ config, ...start, in_background });
+  const starting = (role === 'web' ? web : jobs)(deps);
+  // Before there are requests to complete.
   const stop = async () => {
-    await running.stop();
+    await (await starting).stop();
     await closeDeps(deps);
   };
   end = onStop(deps, stop, ['SIGINT', 'SIGTERM']);
+  const running = await starting;
+  const { measure } = running;
   retire = () => void Promise.resolve(running.retire?.()).finally(end);
   process.on('message', (message: ToChild) => {
     if (message.kind === 'measure')

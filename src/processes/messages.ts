@@ -10,6 +10,7 @@ export interface Start {
   role: Role;
   database_url: string;
   pepper: string;
+  storage_mark: string | undefined;
 }
 
 export type ToChild =

@@ -15,15 +15,23 @@ export async function serveInProcesses(config: Config, installation: Installatio
   const { deps } = installation;
   const children = new Children({
     log: deps.log,
-    start: { database_url: deps.database.url, pepper: deps.pepper },
+    start: {
+      database_url: deps.database.url,
+      pepper: deps.pepper,
+      storage_mark: deps.storage.settings.mark,
+    },
   });
-  await Promise.all(Array.from({ length: config.web_concurrency }, () => children.add('web')));
-  // Only now: a start that ends here would have made keys that were never shown.
-  const first_start = await prepareCompanies(deps);
-  if (config.run_jobs) await children.add('jobs');
-  const stopDeleting = deleteExpiredHourly(deps);
+  const start = async () => {
+    await Promise.all(Array.from({ length: config.web_concurrency }, () => children.add('web')));
+    // Only now: a start that ends here would have made keys that were never shown.
+    const first_start = await prepareCompanies(deps);
+    if (config.run_jobs) await children.add('jobs');
+    return { first_start, stopDeleting: deleteExpiredHourly(deps) };
+  };
+  const starting = start();
+  // Before there are requests to complete; what is half started is started first.
   const stop = async () => {
-    stopDeleting();
+    (await starting).stopDeleting();
     await children.stop();
     await installation.close();
   };
@@ -31,7 +39,13 @@ export async function serveInProcesses(config: Config, installation: Installatio
   if (process.stdin.isTTY) onStop(deps, stop);
   else {
     onStop(deps, stop, ['SIGINT', 'SIGTERM']);
-    process.on('SIGHUP', () => void children.restart());
+    const restart = () =>
+      void starting.then(
+        () => children.restart(),
+        () => undefined,
+      );
+    process.on('SIGHUP', restart);
   }
+  const { first_start } = await starting;
   process.stdout.write(banner(config, installation, first_start));
 }

@@ -1,9 +1,15 @@
 import { constants } from 'node:fs';
-import { link, lstat, open, rm } from 'node:fs/promises';
+import { link, lstat, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { absent, olderThan, openFolder, openIncoming } from './incoming';
+import { absent, markFile, olderThan, openFolder, openIncoming } from './incoming';
 import { isStorageKey, requireStorageKey } from './keys';
-import type { Storage, StorageSettings, StoredFile } from './storage';
+import {
+  STORAGE_MARK,
+  StorageUnavailable,
+  type Storage,
+  type StorageSettings,
+  type StoredFile,
+} from './storage';
 
 /** How many keys are told at a time. */
 const KEYS = 1_000;
@@ -13,31 +19,55 @@ export interface Directory extends Storage {
   path(key: string): string;
 }
 
-/** Opens the folder, which is made when absent. Throws if this user may not write in it. */
+/**
+ * Opens the folder, which is made when absent, unless it should have a mark. Throws if this user
+ * may not write in it.
+ */
 export function openDirectory(settings: StorageSettings): Directory {
   const incoming = openIncoming(settings);
-  const stored = openFolder(settings.folder, 'files');
+  const stored = openFolder(settings, 'files');
+  const isThere = presenceOf(settings);
   const path = (key: string) => join(stored, requireStorageKey(key));
   const bytesOf = async (key: string) => {
     const stats = await lstat(path(key)).catch(absent);
     return stats?.isFile() ? stats.size : undefined;
   };
   return {
-    ...incoming,
     settings,
     path,
+    incoming: incoming.incoming,
+    hasRoomFor: (bytes) => isThere().then(() => incoming.hasRoomFor(bytes)),
+    clearIncoming: (age_ms) => isThere().then(() => incoming.clearIncoming(age_ms)),
     // Opening it has checked it.
     check: async () => {},
-    // A second name, because `incoming` is cleared after the request.
-    keep: async (file, key) => link(file, path(key)),
-    open: async (key) => openFile(path(key)),
-    bytesOf,
-    remove: async (key) => rm(path(key), { force: true }),
+    keep: async (file, key) => {
+      await isThere(key);
+      // A second name, because `incoming` is cleared after the request.
+      await link(file, path(key));
+    },
+    open: async (key) => isThere(key).then(() => openFile(path(key))),
+    bytesOf: async (key) => isThere(key).then(() => bytesOf(key)),
+    remove: async (key) => isThere(key).then(() => rm(path(key), { force: true })),
     async *keysOlderThan(age_ms) {
+      await isThere();
       // Whatever else somebody has put there is no file of a record.
       const keys = (await olderThan(stored, age_ms)).filter(isStorageKey);
       for (let at = 0; at < keys.length; at += KEYS) yield keys.slice(at, at + KEYS);
     },
+  };
+}
+
+/**
+ * A check that the folder is the one that has the mark: a disk may be away for a time, or another
+ * one in its place. The mark itself is read and written without it.
+ */
+function presenceOf({ folder, mark }: StorageSettings): (key?: string) => Promise<void> {
+  const file = markFile(folder);
+  return async (key) => {
+    if (mark === undefined || key === STORAGE_MARK) return;
+    const found = await readFile(file, 'utf8').catch(() => undefined);
+    if (found?.trim() !== mark)
+      throw new StorageUnavailable(`the storage of this installation is away: see ${file}`);
   };
 }
 

@@ -1,14 +1,15 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { readdir, rm, stat, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Storage, StorageSettings } from './storage';
+import { STORAGE_MARK, type Storage, type StorageSettings } from './storage';
 
 /** The folder of files that arrive: on this machine, wherever files are stored. */
 export type Incoming = Pick<Storage, 'incoming' | 'hasRoomFor' | 'clearIncoming'>;
 
 /** Opens the folder, which is made when absent. Throws if this user may not write in it. */
-export function openIncoming({ folder, reserve_bytes }: StorageSettings): Incoming {
-  const incoming = openFolder(folder, 'incoming');
+export function openIncoming(settings: StorageSettings): Incoming {
+  const { reserve_bytes } = settings;
+  const incoming = openFolder(settings, 'incoming');
   return {
     incoming,
     hasRoomFor: async (bytes) => {
@@ -22,12 +23,18 @@ export function openIncoming({ folder, reserve_bytes }: StorageSettings): Incomi
   };
 }
 
-export function openFolder(...path: string[]): string {
-  const folder = resolve(...path);
-  if (!existsSync(folder)) mkdirSync(folder, { recursive: true, mode: 0o700 });
+export function openFolder({ folder: root, mark }: StorageSettings, name: string): string {
+  const folder = resolve(root, name);
+  if (!existsSync(folder)) {
+    if (mark !== undefined && !existsSync(markFile(root))) return folder;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  }
   accessSync(folder, constants.W_OK | constants.X_OK);
   return folder;
 }
+
+/** The file that has the mark of a folder. */
+export const markFile = (folder: string): string => resolve(folder, 'files', STORAGE_MARK);
 
 /** Names of the files in a folder that are older than `age_ms`. */
 export async function olderThan(folder: string, age_ms: number): Promise<string[]> {

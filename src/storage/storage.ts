@@ -10,6 +10,11 @@ export interface StorageSettings {
   folder: string;
   /** What must stay free on its disk. */
   reserve_bytes: number;
+  /**
+   * The mark of the installation, where it has one: without it, the folder is another one that is
+   * in its place, such as the one below a disk that is not mounted, and is left as it is.
+   */
+  mark?: string | undefined;
   s3?: S3Settings | undefined;
 }
 
@@ -20,8 +25,8 @@ export interface StoredFile {
 
 /**
  * Uploaded files: on this machine's disk, in `incoming`, while the request is being read, and under
- * a key of their own when a record refers to them. Of a bucket that does not answer, methods throw
- * StorageUnavailable.
+ * a key of their own when a record refers to them. Of a bucket that does not answer, or a folder that
+ * is away, methods throw StorageUnavailable.
  */
 export interface Storage {
   settings: StorageSettings;
@@ -47,5 +52,5 @@ export interface Storage {
   clearIncoming(age_ms: number): Promise<void>;
 }
 
-/** The bucket cannot be used now; it may be a moment later, or once the operator has mended it. */
+/** The bucket or folder cannot be used now; it may be a moment later, or once the operator has mended it. */
 export class StorageUnavailable extends Error {}

@@ -1,5 +1,12 @@
 import { sql, statement } from '../../db/sql';
 
+/** Of several who restore into one database at once, one begins. */
+export const LOCK_RESTORE = statement(
+  'backup.lock_restore',
+  sql`SELECT pg_try_advisory_lock({lock}::bigint) AS is_first`,
+  { prepared: false },
+);
+
 /** Whether a database has tables, and those of an installation among them. */
 export const HAS_TABLES = statement(
   'backup.has_tables',

@@ -1,0 +1,39 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { StartError } from '../start-error';
+
+/**
+ * Makes the password of a database that does not exist yet, in a file that appears as a whole.
+ * Starts that make the database at once have the same password, whichever of them comes first.
+ */
+export function makePassword(file: string): void {
+  // A blank file is of a start that was cut off.
+  if (textOf(file) === '') rmSync(file, { force: true });
+  const draft = `${file}.${randomUUID()}`;
+  writeFileSync(draft, randomBytes(24).toString('hex'), { flag: 'wx', mode: 0o600 });
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+export function readPassword(file: string): string {
+  const text = textOf(file);
+  if (text) return text;
+  throw new StartError(
+    `${file} is missing or empty: put it back from a copy of its folder. It has the password of ` +
+      'the database in the folder postgres beside it.',
+  );
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,67 @@
+import { readFileSync, realpathSync, rmSync } from 'node:fs';
+import { basename, isAbsolute, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { commandOf, isAlive, isZombie } from './process-state';
+
+// PostgreSQL says in a file of its data folder that it runs there. The file of one that was killed
+// stays, and by then its pid may be that of any other process.
+
+const SETTLE_MS = 60_000;
+const PAUSE_MS = 100;
+
+/** A PostgreSQL that runs on a folder, or is starting or recovering there. */
+export interface Postmaster {
+  port: number;
+  is_ready: boolean;
+}
+
+export function postmasterOf(folder: string): Postmaster | undefined {
+  const [pid, , , port, , , , status] = readLock(folder);
+  if (!isPostmaster(Number(pid), folder)) return undefined;
+  return { port: Number(port), is_ready: status?.trim() === 'ready' };
+}
+
+/** Waits while a PostgreSQL that another process has started is not ready, for a minute. */
+export async function settled(folder: string): Promise<void> {
+  const limit = Date.now() + SETTLE_MS;
+  while (postmasterOf(folder)?.is_ready === false && Date.now() < limit) await pause(PAUSE_MS);
+}
+
+/**
+ * Removes the file of a PostgreSQL that has ended, where another process or a zombie has its pid:
+ * PostgreSQL would take that for itself, and would not start.
+ */
+export function clearLock(folder: string): void {
+  const pid = Number(readLock(folder)[0]);
+  if ((isAlive(pid) || isZombie(pid)) && !isPostmaster(pid, folder)) rmSync(lockOf(folder));
+}
+
+const lockOf = (folder: string) => join(folder, 'postmaster.pid');
+
+function readLock(folder: string): string[] {
+  try {
+    return readFileSync(lockOf(folder), 'utf8').split('\n');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Where the system does not tell what a process is, its pid alone counts. */
+function isPostmaster(pid: number, folder: string): boolean {
+  if (!isAlive(pid)) return false;
+  const command = commandOf(pid);
+  if (!command) return true;
+  const at = command.indexOf('-D');
+  const given = at < 0 ? '' : command[at + 1]!;
+  // From a relative path nothing follows: PostgreSQL has changed to its folder.
+  return basename(command[0]!) === 'postgres' && (!isAbsolute(given) || isSame(given, folder));
+}
+
+function isSame(one: string, other: string): boolean {
+  try {
+    return realpathSync(one) === realpathSync(other);
+  } catch {
+    return false;
+  }
+}
