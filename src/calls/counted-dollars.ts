@@ -55,7 +55,7 @@ export function countedRevenue(
   ];
 }
 
-/** What the source of a call is paid, and since when. Of it, a call converts that it is paid for. */
+/** What a source is paid for a call, and since when. Of it, a call converts that it is paid for. */
 export function countedPayout(
   call: CountedCall & { payout: number },
   amounts: readonly Amount[],

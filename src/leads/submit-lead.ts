@@ -222,7 +222,7 @@ async function changeContact(db: Db, writing: Writing): Promise<void> {
   else await restrictContact(db, { change: 'block', number, owner, now, ip: sender.ip });
 }
 
-/** Another submission made a lead after the earlier ones had ended: the transaction begins again. */
+/** Another submission has made a lead since the earlier ones ended: this one begins again. */
 class MadeMeanwhile extends Error {
   override readonly name = 'MadeMeanwhile';
   /** serialization_failure, as PostgreSQL calls it. */
