@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import random
+import urllib.parse
 import urllib.request
 
 import schemathesis
@@ -46,10 +47,9 @@ def before_call(context, case, kwargs):
     for name, value in (("root", "false"), ("format", "csv")):
         if str(case.query.get(name)).lower() == value:
             del case.query[name]
-    # Columns may be 500 names of any length; the URL has 16 kB.
-    for name, value in case.query.items():
-        if isinstance(value, list):
-            case.query[name] = value[:20]
+    # The parser takes 16 kB of URL and headers, and answers 431 itself.
+    while len(urllib.parse.urlencode(case.query, doseq=True)) > 8_000:
+        del case.query[max(case.query, key=lambda name: len(str(case.query[name])))]
     # The fuzzer needs its own key.
     if case.method.upper() == "DELETE" and "access_tokens" in case.operation.path:
         case.path_parameters["id"] = "999999"

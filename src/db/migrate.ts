@@ -34,7 +34,7 @@ export class FailedMigration extends StartError {
   constructor(name: string, cause: Error) {
     super(
       `The migration ${name} was not applied, and nothing of it was kept: ${cause.message}. The ` +
-        'next start, or npx trunkline migrate, tries it again.',
+        'next start tries it again, and so does: npx trunkline migrate',
       { cause },
     );
   }
