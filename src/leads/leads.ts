@@ -10,7 +10,7 @@ import { isExternal, isGrid, logChanged, recordReply, requireVisible } from '../
 import { recordHandlers } from '../http/record-handlers';
 import { deleteLead } from './end-lead';
 import { findOwner } from './lead-owner';
-import { logEarlier, numberOf, submitByToken } from './submit-by-token';
+import { logEarlier, numberOf, submitByToken, unlessGone } from './submit-by-token';
 import { mayUnblock, submitLead, type SubmittedLead } from './submit-lead';
 import { lockContactOfLead, updateContactOfLead, updateLead } from './update-lead';
 import { BY_TIMES, cachedCount, type SortKey } from '../db/list-statements';
@@ -151,7 +151,7 @@ async function capture({ body, db, caller, ip, aside }: Call<'captureLead'>, clo
   };
   const captured = await submitLead(db, sent, options, { clock });
   await requireVisible(db, projection, BigInt(captured.id));
-  await logChanged({ db, now, projection }, captured.id);
+  await unlessGone(logChanged({ db, now, projection }, captured.id));
   return submitted(captured);
 }
 

@@ -1,5 +1,6 @@
 import type { Db } from '../db/tenant';
 import type { Deps } from '../deps';
+import { HttpProblem } from '../errors';
 import type { Call } from '../http/handlers';
 import type { Caller } from '../http/auth/caller';
 import { actsForCompany, type LeadOwner } from '../http/auth/lead-tokens';
@@ -44,7 +45,7 @@ export async function submitByToken(
   );
   if (!caller.teams && !db.log) return submitted;
   const by_token = await readsByToken(db, caller, BigInt(submitted.id));
-  await logChanged({ db, now, projection, by_token }, submitted.id);
+  await unlessGone(logChanged({ db, now, projection, by_token }, submitted.id));
   if (!caller.teams || by_token) return submitted;
   return {
     ...submitted,
@@ -74,5 +75,13 @@ export async function logEarlier(db: Db, { owner, number, now, caller }: Earlier
   const earlier = number === undefined ? undefined : await findLead(db, owner, number);
   if (earlier === undefined) return;
   const by_token = caller ? await readsByToken(db, caller, earlier) : false;
-  await requireUnchanged({ db, now, projection, if_match: undefined, by_token }, String(earlier));
+  const options = { db, now, projection, if_match: undefined, by_token };
+  await unlessGone(requireUnchanged(options, String(earlier)));
+}
+
+/** Another submission may delete a lead at any time: that is no fault of this one. */
+export async function unlessGone(logging: Promise<void>): Promise<void> {
+  await logging.catch((error: unknown) => {
+    if (!(error instanceof HttpProblem && error.code === 'not_found')) throw error;
+  });
 }
