@@ -127,7 +127,7 @@ export type Validator = (operation: Operation, req: Request, res: Response) => P
 /**
  * express-openapi-validator, one step of it at a time, made for each resource at its first request.
  * Its route lookup compiles every path again at each request, so it is asked once for each
- * operation and its answer is kept; its security step is `auth.ts`.
+ * operation and its answer is kept; its security step is `auth/authenticator.ts`.
  */
 export function validator(app: Application): Validator {
   const document = requestDocument(contract.document);

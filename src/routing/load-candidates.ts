@@ -5,7 +5,7 @@ import { capOf } from './used-up-cap';
 
 /**
  * The buyers of one offer for one caller. Each comes once, however many ways lead to it, in the
- * order of ids; deleted ones are left out. Calls use `routingCandidates`, which reads only what has
+ * order of ids; deleted ones are left out. Calls use `readCandidates`, which reads only what has
  * changed.
  */
 export async function candidatesOf(

@@ -46,8 +46,8 @@ export interface CallerState extends Caller {
 }
 
 /**
- * How many transactions have changed the set-up of routing in the company, which triggers count, in
- * which run of the server: another run may count to the same number again.
+ * How many transactions have changed the set-up of routing in the company, in which run of the
+ * database server: another run may count to the same number again.
  */
 export const CHANGES = statement(
   'routing.changes',
