@@ -3,6 +3,7 @@ import { fanOutWebhookEvents } from '../../src/webhooks/fan-out-events';
 import { standingClock } from '../support/clock';
 import { confirmAddress } from '../support/confirmed-addresses';
 import { createMailWorld, type MailWorld } from '../support/sent-mail';
+import { requests } from '../support/requests';
 
 // Alerts: what a rule says begins once and ends once, however often and by however many it is
 // looked at, and people are told of both.
@@ -27,13 +28,7 @@ beforeEach(async () => {
 });
 afterAll(() => here.close());
 
-const api = (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: Fields) =>
-  here.world.company.api(method, path, body ? { body } : {});
-const ok = async (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: Fields) => {
-  const res = await api(method, path, body);
-  if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
-  return res.body;
-};
+const { ok } = requests(() => here.world.company);
 const rule = async (fields: Fields): Promise<number> =>
   (await ok('post', 'alert_rules', { name: 'Rule', emails: [to], ...fields })).alert_rule.id;
 const buyer = async (fields: Fields = {}): Promise<number> =>

@@ -16,6 +16,12 @@ const on = <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> =>
 const sorted = (items: Item[]) => items.map((item) => JSON.stringify(item)).sort();
 const catalog = async (url: string) => sorted(await on(url, readCatalog));
 
+/** The table of migrations, before any has been applied. */
+const MIGRATIONS_TABLE = `CREATE TABLE _prisma_migrations (
+  id varchar(36) PRIMARY KEY, checksum varchar(64) NOT NULL, finished_at timestamptz,
+  migration_name varchar(255) NOT NULL, logs text, rolled_back_at timestamptz,
+  started_at timestamptz NOT NULL DEFAULT now(), applied_steps_count integer NOT NULL DEFAULT 0)`;
+
 /** The command `migrate` in a process of its own, that has begun to write. */
 async function startMigrating(url: string) {
   const child = spawn('node', [...TYPESCRIPT, 'src/cli/index.ts', 'migrate'], {
@@ -55,11 +61,7 @@ test('a migration is committed with its mark, or not at all', async () => {
   await on(url, async (client) => {
     await client.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
       $$BEGIN IF NEW.migration_name = '${last}' THEN RAISE 'no room'; END IF; RETURN NEW; END$$`);
-    await client.query(`CREATE TABLE _prisma_migrations (
-      id varchar(36) PRIMARY KEY, checksum varchar(64) NOT NULL, finished_at timestamptz,
-      migration_name varchar(255) NOT NULL, logs text, rolled_back_at timestamptz,
-      started_at timestamptz NOT NULL DEFAULT now(),
-      applied_steps_count integer NOT NULL DEFAULT 0)`);
+    await client.query(MIGRATIONS_TABLE);
     await client.query(`CREATE TRIGGER refuse BEFORE INSERT ON _prisma_migrations
       FOR EACH ROW EXECUTE FUNCTION refuse()`);
     await expect(migrate(url)).rejects.toThrow(
@@ -75,11 +77,7 @@ test('a migration is committed with its mark, or not at all', async () => {
 test('a mark that an older program left unfinished is no obstacle', async () => {
   const url = await emptyDatabase();
   await on(url, (client) =>
-    client.query(`CREATE TABLE _prisma_migrations (
-      id varchar(36) PRIMARY KEY, checksum varchar(64) NOT NULL, finished_at timestamptz,
-      migration_name varchar(255) NOT NULL, logs text, rolled_back_at timestamptz,
-      started_at timestamptz NOT NULL DEFAULT now(),
-      applied_steps_count integer NOT NULL DEFAULT 0);
+    client.query(`${MIGRATIONS_TABLE};
       INSERT INTO _prisma_migrations (id, checksum, migration_name)
       VALUES ('1', '', '${migrationNames()[0]}')`),
   );

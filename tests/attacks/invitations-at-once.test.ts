@@ -1,9 +1,9 @@
 import { standingClock } from '../support/clock';
 import { createMailWorld, type MailWorld } from '../support/sent-mail';
+import { requests } from '../support/requests';
 
 // An address is invited once an hour, by whichever user and whichever request.
 
-type Fields = Record<string, unknown>;
 const time = standingClock('2026-06-01T12:00:00.000Z');
 let here: MailWorld;
 beforeAll(async () => {
@@ -17,13 +17,7 @@ beforeEach(async () => {
 });
 afterAll(() => here.close());
 
-const api = (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: Fields) =>
-  here.world.company.api(method, path, body ? { body } : {});
-const ok = async (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: Fields) => {
-  const res = await api(method, path, body);
-  if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
-  return res.body;
-};
+const { api, ok } = requests(() => here.world.company);
 const invite = (id: number) => api('post', `users/${id}/invite`);
 
 test('sixty invitations at once to one address are one mail, and say when the next may be sent', async () => {

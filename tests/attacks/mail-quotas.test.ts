@@ -4,6 +4,7 @@ import { takeMails } from '../../src/people/take-mails';
 import { standingClock } from '../support/clock';
 import { confirmAddress } from '../support/confirmed-addresses';
 import { createMailWorld, type MailWorld } from '../support/sent-mail';
+import { requests } from '../support/requests';
 
 // A company sends so many mails a day to addresses that it names, and so many to one of them. An
 // address gets nothing but a question until it has confirmed; it is invited once an hour.
@@ -25,13 +26,7 @@ beforeEach(async () => {
 });
 afterAll(() => here.close());
 
-const api = (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: Fields) =>
-  here.world.company.api(method, path, body ? { body } : {});
-const ok = async (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: Fields) => {
-  const res = await api(method, path, body);
-  if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
-  return res.body;
-};
+const { api, ok } = requests(() => here.world.company);
 const later = (minutes: number) =>
   time.set(new Date(time.read().getTime() + minutes * 60_000).toISOString());
 const addRule = async (emails: string[], fields: Fields = {}) =>

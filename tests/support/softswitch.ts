@@ -1,8 +1,8 @@
 import { standingClock } from './clock';
+import { requests } from './requests';
 import { createWorld, type World } from './world';
 
 type Fields = Record<string, unknown>;
-type Method = 'get' | 'post' | 'put' | 'delete';
 
 export const CALLER = '+13105550188';
 let next = 100;
@@ -20,11 +20,7 @@ export function softswitch(start: string) {
   });
   afterAll(() => world.close());
 
-  const ok = async (method: Method, path: string, body?: Fields) => {
-    const res = await world.company.api(method, path, body ? { body } : {});
-    if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
-    return res.body;
-  };
+  const { ok } = requests(() => world.company);
   const newNumber = (prefix = '+1212555') => `${prefix}${String(next++).padStart(4, '0')}`;
   const buyer = async (fields: Fields = {}): Promise<number> => {
     const name = `Buyer ${next}`;
