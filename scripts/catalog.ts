@@ -165,7 +165,7 @@ function sourceOf(item: Item): string {
 /** Whether the language of schema.prisma has no word for it: a migration alone declares it. */
 function isBeyondSchema({ kind, definition }: Item): boolean {
   if (kind === 'sequence') return !definition.includes('owned by');
-  if (kind === 'index') return /USING gin|INCLUDE|\(\(?CASE|\bchanged_by|\bxid\b/.test(definition);
+  if (kind === 'index') return /USING gin|INCLUDE|\(\(?CASE|\bxid\b/.test(definition);
   return kind === 'CHECK' || kind === 'extension' || kind === 'statistics';
 }
 

@@ -5,7 +5,8 @@ import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-util
 import { Pool } from 'pg';
 import { PRISMA_FOLDER } from '../src/db/migrate';
 
-// Prisma's official schema engine, from its npm package: the Prisma CLI would download a native one.
+// Prisma's official schema engine, from its npm package: the Prisma CLI would download a native
+// one.
 
 /** The part of the engine that is used here. */
 interface SchemaEngine {

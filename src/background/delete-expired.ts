@@ -42,6 +42,7 @@ export async function deleteExpired(deps: Deps): Promise<void> {
 function deletionsIn(part: Deps): Promise<void>[] {
   const { config, database } = part;
   const { sql } = database;
+  const clock_is_right = requireRightClock(sql);
   return [
     deleteExpiredAnswers(sql),
     deleteExpiredPings(sql),
@@ -50,8 +51,8 @@ function deletionsIn(part: Deps): Promise<void>[] {
     deleteUnusedCounts(sql),
     deleteOldMailCounts(sql),
     foldNextActions(sql),
-    requireRightClock(sql).then(() => deleteOldWebhookLogs(part, config.webhook_log_days)),
-    requireRightClock(sql).then(() => deleteOldRecords(part, config)),
+    clock_is_right.then(() => deleteOldWebhookLogs(part, config.webhook_log_days)),
+    clock_is_right.then(() => deleteOldRecords(part, config)),
   ];
 }
 

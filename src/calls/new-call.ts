@@ -86,7 +86,7 @@ export function newCallOf(
 }
 
 /** Whether a lead came from another traffic source than a call of its number. */
-export const isOfOtherSource = (lead: CallFacts['lead'], source: number | null): boolean =>
+const isOfOtherSource = (lead: CallFacts['lead'], source: number | null): boolean =>
   typeof lead?.traffic_source_id === 'number' &&
   source !== null &&
   lead.traffic_source_id !== source;

@@ -1,3 +1,4 @@
+import { recentCheck } from '../recent-check';
 import { StartError } from '../start-error';
 import { DATABASE_TIME } from './queries/clock-skew';
 import type { Sql } from './sql';
@@ -37,11 +38,5 @@ export async function requireRightClock(sql: Sql): Promise<void> {
 }
 
 /** The same, for what runs again and again: it looks every few seconds. */
-export function clockGuard(sql: Sql): () => Promise<void> {
-  let right_until = 0;
-  return async () => {
-    if (performance.now() < right_until) return;
-    await requireRightClock(sql);
-    right_until = performance.now() + CHECK_EVERY_MS;
-  };
-}
+export const clockGuard = (sql: Sql): (() => Promise<void>) =>
+  recentCheck(CHECK_EVERY_MS, () => requireRightClock(sql));

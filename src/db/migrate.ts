@@ -23,8 +23,8 @@ export class UnknownMigrations extends OtherVersion {
   constructor(unknown: string[]) {
     super(
       `This database was made by another version of Trunkline: it has ${unknown.join(', ')}, and ` +
-        `the newest that this version knows is ${migrationNames().at(-1)}; start the version that ` +
-        'made it, or restore a backup of this one.',
+        `the newest that this version knows is ${migrationNames().at(-1)}; start the version ` +
+        'that made it, or restore a backup of this one.',
     );
   }
 }

@@ -1,5 +1,6 @@
 import { Router } from 'express';
 import type { Sql } from '../db/sql';
+import { recentCheck } from '../recent-check';
 import { diskFull, isDiskFull, unavailable } from './database-errors';
 import { CHECK_WRITES } from './queries/health';
 
@@ -12,7 +13,7 @@ const CHECK_EVERY_MS = 1_000;
  */
 export function healthChecks(sql: Sql, listFaults: () => Promise<string[]>): Router {
   const router = Router({ caseSensitive: true });
-  const checkWrites = atMostEvery(CHECK_EVERY_MS, () => sql(CHECK_WRITES, {}));
+  const checkWrites = recentCheck(CHECK_EVERY_MS, () => sql(CHECK_WRITES, {}));
   router.get('/livez', (_req, res) => void res.type('text/plain').send('ok\n'));
   router.get('/readyz', async (_req, res) => {
     await checkWrites().catch((error: unknown) => {
@@ -24,19 +25,4 @@ export function healthChecks(sql: Sql, listFaults: () => Promise<string[]>): Rou
       .send(['ok', ...faults.map((each) => `degraded: ${each}`), ''].join('\n'));
   });
   return router;
-}
-
-/** A check that who comes while it runs, or within `ms` after it succeeded, shares. */
-function atMostEvery(ms: number, check: () => Promise<unknown>): () => Promise<unknown> {
-  let latest: { result: Promise<unknown>; until: number } | undefined;
-  return () => {
-    if (latest && Date.now() < latest.until) return latest.result;
-    const current = { result: check(), until: Infinity };
-    latest = current;
-    current.result.then(
-      () => (current.until = Date.now() + ms),
-      () => (current.until = 0),
-    );
-    return current.result;
-  };
 }

@@ -25,8 +25,8 @@ export interface StoredFile {
 
 /**
  * Uploaded files: on this machine's disk, in `incoming`, while the request is being read, and under
- * a key of their own when a record refers to them. Of a bucket that does not answer, or a folder that
- * is away, methods throw StorageUnavailable.
+ * a key of their own when a record refers to them. Of a bucket that does not answer, or a folder
+ * that is away, methods throw StorageUnavailable.
  */
 export interface Storage {
   settings: StorageSettings;
@@ -52,5 +52,8 @@ export interface Storage {
   clearIncoming(age_ms: number): Promise<void>;
 }
 
-/** The bucket or folder cannot be used now; it may be a moment later, or once the operator has mended it. */
+/**
+ * The bucket or folder cannot be used now; it may be a moment later, or once the operator has
+ * mended it.
+ */
 export class StorageUnavailable extends Error {}

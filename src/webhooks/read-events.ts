@@ -135,9 +135,12 @@ export async function readMasked(
     );
     for (const { event_id, record } of found) by_id.get(event_id)![kind] = record;
   }
-  const unpaid = await db.query<{ event_id: string; record: string }>(
-    UNPAID_CALLS({ company_id: db.company_id, ids, ...scopes.call }),
-  );
-  for (const { event_id, record } of unpaid) by_id.get(event_id)!.call ??= record;
+  const without_call = ids.filter((id) => by_id.get(id)!.call === null);
+  if (without_call.length > 0) {
+    const unpaid = await db.query<{ event_id: string; record: string }>(
+      UNPAID_CALLS({ company_id: db.company_id, ids: without_call, ...scopes.call }),
+    );
+    for (const { event_id, record } of unpaid) by_id.get(event_id)!.call = record;
+  }
   return by_id;
 }

@@ -1,7 +1,8 @@
 -- Callers who are paid for once.
 --
 -- Both are volatile: each looks at what is committed when it is called, not when the statement that
--- calls it began. So a statement that has waited for a lock sees what its former holder has written.
+-- calls it began. So a statement that has waited for a lock sees what its former holder has
+-- written.
 
 -- Whether the buyer has paid for the caller since an instant. Of two calls of one caller the second
 -- waits, if whoever asks has locked the buyer's caps.
