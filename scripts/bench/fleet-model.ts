@@ -1,9 +1,10 @@
 import { connectionsOf } from '../../src/db/client';
 import type { Spent } from './cpu';
 
-// How much hardware a day's work takes, from what each operation costs. Nothing here measures.
+// Computes how much hardware a day's work takes from the costs of operations. Nothing is measured
+// here.
 
-/** CPU milliseconds of one operation, and what it leaves on disk. */
+/** CPU milliseconds of one operation, and the bytes that it leaves on disk. */
 export interface Cost {
   api_ms: number;
   workers_ms: number;
@@ -18,11 +19,11 @@ export type Parts = Record<Part, number>;
 
 export interface Costs {
   operations: Record<string, Cost>;
-  /** Cores that one API process, one worker and the database take when nothing is to be done. */
+  /** Cores that one API process, one worker and the database use without work. */
   idle: Parts;
-  /** Events that are reported of a call. */
+  /** Events that are reported per call. */
   events_of_call: number;
-  /** Private memory of a session of the database. */
+  /** Private memory of one session of the database. */
   session_mb: number;
   api_mb: number;
   worker_mb: number;
@@ -30,13 +31,11 @@ export interface Costs {
 
 export type Counts = Record<string, number>;
 
-/** How many processes run. */
 export interface Fleet {
   api: number;
   workers: number;
 }
 
-/** The CPU seconds that so many operations should take in so many seconds. */
 export function predict(
   { operations, idle }: Pick<Costs, 'operations' | 'idle'>,
   counts: Counts,
@@ -55,30 +54,29 @@ export function predict(
   return { api: total('api'), workers: total('workers'), database: total('database') };
 }
 
-/** What is to be done on a day. */
 export interface Day {
   calls: number;
   leads: number;
   numbers: number;
-  /** Of lists, records and reports. */
+  /** Reads of lists, records and reports. */
   reads: number;
 }
 
 export interface Assumptions {
-  /** How many times the average of the day the busiest hour has. */
+  /** The busiest hour, as a multiple of the average of the day. */
   peak: number;
-  /** The share of a core that is used at that time. */
+  /** The share of a core that is used in the busiest hour. */
   utilisation: number;
-  /** Cores of the largest PostgreSQL that is run. */
+  /** Cores of the largest PostgreSQL server. */
   node_cores: number;
-  /** Days whose records are often read: they should be in memory. */
+  /** Days whose records should be in memory, because they are often read. */
   recent_days: number;
 }
 
 export interface Plan {
   /** Operations a second in the busiest hour. */
   rates: Counts;
-  /** Cores that are busy then. */
+  /** Cores that are busy in the busiest hour. */
   busy: Parts;
   processes: number;
   workers: number;
@@ -86,15 +84,15 @@ export interface Plan {
   /** GB that a day adds. */
   disk_gb: number;
   memory_gb: number;
-  /** Databases over which companies are spread (docs/scaling.md). */
+  /** Databases over which companies are spread (docs/scale.md). */
   cells: number;
 }
 
-/** Of a process at most, with the usual DATABASE_POOL_SIZE; two more listen. */
+/** Sessions of a process at most, with the default DATABASE_POOL_SIZE; two more listen. */
 const SESSIONS = connectionsOf(16) + 2;
 const DAY_SECONDS = 86_400;
 
-/** How often each operation is done on such a day; a call sends one webhook, a lead gets a text. */
+/** Counts the operations of a day; a call sends one webhook, a lead gets one text. */
 export function operationsOf(
   { calls, leads, numbers, reads }: Day,
   { events_of_call, reads: shares }: { events_of_call: number; reads: Counts },
@@ -113,7 +111,7 @@ export function operationsOf(
   return counts;
 }
 
-/** Processes, cores, disk and cells that so many operations a day need. */
+/** Computes the processes, cores, disk and cells that so many operations a day need. */
 export function plan(counts: Counts, costs: Costs, assumptions: Assumptions): Plan {
   const { peak, utilisation, node_cores, recent_days } = assumptions;
   const rates = Object.fromEntries(
@@ -121,7 +119,7 @@ export function plan(counts: Counts, costs: Costs, assumptions: Assumptions): Pl
   );
   const needed = (cores: number) => Math.max(1, Math.ceil(cores / utilisation));
   const working = predict(costs, rates, { seconds: 1, fleet: { api: 0, workers: 0 } });
-  // A process that waits takes some of its core too.
+  // An idle process takes some of its core too.
   const processes = needed(working.api / (1 - costs.idle.api / utilisation));
   const workers = needed(working.workers / (1 - costs.idle.workers / utilisation));
   const busy = predict(costs, rates, { seconds: 1, fleet: { api: processes, workers } });
@@ -143,10 +141,10 @@ export function plan(counts: Counts, costs: Costs, assumptions: Assumptions): Pl
   };
 }
 
-/** From this share of its cores on, a part takes no more. */
+/** A part that uses this share of its cores is full. */
 const FULL = 0.9;
 
-/** The part that is full: what more work would need more of. */
+/** Returns the part that is full, and so limits the rate. */
 export function fullPart(
   { seconds, api, workers, load, machine }: Omit<Spent, 'database'>,
   { cores, fleet }: { cores: number; fleet: Fleet },

@@ -31,15 +31,13 @@ import {
   READ_MOMENT,
 } from './queries/snapshot';
 
-/** How much of a table is in the memory of this process at a time. */
+/** Part of a table that is in memory at a time. */
 const PIECE_BYTES = 4 * 1024 * 1024;
 
-/** What is of processes that run now, and of the requests of this minute. */
+/** Tables about running processes, and about requests of the current minute. */
 const LEFT_OUT = new Set(['processes', 'loop_faults', 'rate_limits']);
 
-/** Where the installation is that is backed up. */
 export interface Source {
-  /** The URL of a database, where a connection has a session of its own. */
   session_url: string;
   storage: Storage;
   pepper: string;
@@ -57,7 +55,7 @@ export interface BackedUp {
 /**
  * Writes everything of an installation, as of one instant, into a new file, while the service runs:
  * all tables and jobs, the pepper, and the uploaded files that records refer to. A file that is
- * removed in the meantime is named in `missing_files`; its import had ended.
+ * removed meanwhile is listed in `missing_files`; its import had ended.
  */
 export async function backUp(
   source: Source,
@@ -93,11 +91,11 @@ export async function backUp(
 const distributed = () =>
   new StartError(
     'A distributed database is backed up node by node, as of a restore point: see ' +
-      'docs/scaling.md.',
+      'docs/backup.md.',
   );
 
 async function readManifest(sql: Sql): Promise<Manifest> {
-  // The first statement of the transaction is the instant of everything that it reads.
+  // The first statement sets the instant of everything that the transaction reads.
   const [moment] = await sql(READ_MOMENT, {});
   const migrations = await listMigrations(sql);
   const tables = (await listTables(sql)).filter(({ name }) => !LEFT_OUT.has(name));
@@ -133,7 +131,6 @@ async function addTables(
   return rows;
 }
 
-/** Gathers the chunks of a stream into larger pieces. */
 async function* piecesOf(stream: Readable, piece_bytes: number): AsyncGenerator<Buffer> {
   let chunks: Buffer[] = [];
   let bytes = 0;
@@ -147,7 +144,6 @@ async function* piecesOf(stream: Readable, piece_bytes: number): AsyncGenerator<
   if (bytes > 0) yield Buffer.concat(chunks);
 }
 
-/** Adds uploaded files to an archive. */
 export async function addFiles(
   archive: Archive,
   keys: readonly string[],

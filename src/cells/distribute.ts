@@ -36,14 +36,14 @@ interface Progress {
 const MIN_VERSION = 13;
 const CELLS_PER_NODE = 2;
 
-/** What a distribution would do. Throws where it cannot be done. */
+/** Plans a distribution. Throws if it is not possible. */
 export const planDistribution = (url: string, cells?: number): Promise<Distribution> =>
   atCoordinator(url, (client) => plan(sqlOn(client), cells));
 
 /**
- * Turns the database into a distributed one: gives the companies to cells, the cells to nodes, and
- * copies their rows. Nobody else may use the database meanwhile. Run again after a failure, it
- * keeps the cells that are complete; until the end, the database works as before.
+ * Turns the database into a distributed one: assigns companies to cells and cells to nodes, and
+ * copies their rows. No one else may use the database meanwhile. If it is run again after a
+ * failure, it keeps the cells that are complete; until the end, the database works as before.
  */
 export const distribute = (
   url: string,
@@ -65,8 +65,8 @@ export const distribute = (
   });
 
 /**
- * Undoes a distribution that is not complete: the database is as it was before. Throws where the
- * cells are in use already.
+ * Undoes an incomplete distribution: the database is as it was before. Throws if the cells are
+ * already in use.
  */
 export const cancelDistribution = (url: string): Promise<void> =>
   atCoordinator(url, async (client) => {
@@ -80,7 +80,7 @@ export const cancelDistribution = (url: string): Promise<void> =>
     await placeExtensions(client, 'public');
   });
 
-/** Makes the cells that are not complete yet, and removes those that are of another plan. */
+/** Makes the cells that are not complete yet, and removes those of another plan. */
 async function fillCells(
   url: string,
   { sql, planned, progress }: { sql: Sql; planned: Distribution; progress: Progress },
@@ -102,7 +102,6 @@ async function fillCells(
       progress.filled(each, await fillOne(url, { sql, each, all: planned.cells }));
 }
 
-/** Makes a cell with its companies. Returns how many rows these have. */
 async function fillOne(
   url: string,
   { sql, each, all }: { sql: Sql; each: PlannedCell; all: readonly PlannedCell[] },
@@ -128,7 +127,7 @@ async function plan(sql: Sql, cells: number | undefined): Promise<Distribution> 
   if (!version)
     throw new StartError(
       'The database has no Citus. On every node: CREATE EXTENSION citus; then add the nodes with ' +
-        'citus_set_coordinator_host and citus_add_node (docs/scaling.md).',
+        'citus_set_coordinator_host and citus_add_node (docs/scale.md).',
     );
   if (Number.parseInt(version, 10) < MIN_VERSION)
     throw new StartError(`Citus ${version} is too old: ${MIN_VERSION}.0 or later is needed.`);
@@ -152,7 +151,7 @@ async function plan(sql: Sql, cells: number | undefined): Promise<Distribution> 
 const isFinished = async (sql: Sql): Promise<boolean> =>
   (await sql(LIST_CELLS, {})).some(({ state }) => isInUse(state));
 
-/** What the database has once, outside of the cells. From then on no process starts on it. */
+/** Makes the parts of the database outside of the cells. From then on no process starts on it. */
 async function prepare(client: Client): Promise<void> {
   await client.query(`CREATE SCHEMA IF NOT EXISTS ${EXTENSIONS}`);
   await placeExtensions(client, EXTENSIONS);
@@ -166,7 +165,7 @@ async function placeExtensions(client: Client, schema: string): Promise<void> {
 
 const WAIT_FOR_TABLES = '10s';
 
-/** Lets nobody write the tables that the cells are filled from, until the transaction ends. */
+/** Blocks writes to the tables that fill the cells, until the transaction ends. */
 async function holdTables(holder: Client): Promise<string[]> {
   const tables = (await tablesOfCompanies(sqlOn(holder))).map(({ name }) => `public.${name}`);
   await holder.query('SET idle_in_transaction_session_timeout = 0');
@@ -187,7 +186,7 @@ async function requireAlone(sql: Sql): Promise<void> {
     );
 }
 
-/** Opens all cells, and empties the tables that they were filled from, in one transaction. */
+/** Opens all cells, and empties their source tables, in one transaction. */
 async function open(
   holder: Client,
   { cells }: Distribution,

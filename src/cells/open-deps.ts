@@ -24,13 +24,16 @@ import { EXTENSIONS, schemasOnNode } from './on-node';
 import { isDistributed } from './is-distributed';
 import { LIST_PLACES } from './queries/open';
 
-/** The dependencies of an installation: with one database, or with the cells of a distributed one. */
+/**
+ * Opens the dependencies of an installation: with one database, or with the cells of a distributed
+ * one.
+ */
 export async function openDeps(options: DepsOptions): Promise<Deps> {
   const places = await readPlaces(options.database_url);
   return places ? cellsDeps(options, places) : createDeps(options);
 }
 
-/** Where the cells are; undefined in a database that is not distributed. */
+/** Locations of the cells; undefined if the database is not distributed. */
 async function readPlaces(connectionString: string): Promise<Place[] | undefined> {
   const client = new HostsClient({ connectionString });
   return withClient(client, async () => {
@@ -41,7 +44,7 @@ async function readPlaces(connectionString: string): Promise<Place[] | undefined
   });
 }
 
-/** The cells that have tables, and are not being made. */
+/** The cells that have tables and are not being made. */
 const usable = (places: Row<'cells.list_places'>[]): Place[] =>
   places.flatMap(({ host, port, groupid, state, ...place }) =>
     host === null || port === null || groupid === null || state === CELL_STATES.filling
@@ -57,10 +60,10 @@ const usable = (places: Row<'cells.list_places'>[]): Place[] =>
         ],
   );
 
-/** Waits for requests that use what is no longer needed. */
+/** Leaves time for requests that still use the replaced part. */
 const CLOSE_AFTER_MS = 30_000;
 
-/** What only a database in one place can have. Throws where a variable asks for it. */
+/** Throws if a variable asks for something that a distributed database does not support. */
 function refuseOtherPlaces({ config, database_url }: DepsOptions): void {
   const refused = Object.entries({
     DATABASE_READ_URL: config.database_read_url,
@@ -70,7 +73,7 @@ function refuseOtherPlaces({ config, database_url }: DepsOptions): void {
   if (refused.length > 0)
     throw new StartError(
       `${refused.join(', ')}: not with a distributed database, whose coordinator and nodes are ` +
-        'each reached by one name (docs/scaling.md).',
+        'each reached by one name (docs/scale.md).',
     );
 }
 
@@ -117,7 +120,7 @@ async function closePart({ deps, counter }: Part): Promise<void> {
 
 let opened = 0;
 
-/** What a process has of a cell: pools of its own, on the node that has it. */
+/** Opens a cell: pools of its own, on its node. */
 function partOf(
   shared: SharedDeps,
   cells: Cells,
@@ -134,7 +137,7 @@ function partOf(
   const deps: Deps = {
     ...shared,
     ...own,
-    // The queue of jobs is that of the node, and so of all cells there.
+    // All cells of the node share its job queue.
     tenants,
     standby: undefined,
     limits: limitsOf(shared.config, counter, options.rate_window_seconds),

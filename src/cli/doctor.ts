@@ -24,7 +24,6 @@ import { folderFault, StartError } from '../start-error';
 import { nameOfStorage, openStorage } from '../storage/open';
 import { SERVER_VERSION, UNFINISHED_PURCHASES } from './queries/operator';
 
-/** What was found, and how to fix it. */
 export interface Finding {
   check: string;
   ok: boolean;
@@ -45,7 +44,7 @@ const finding = (check: string, ok: boolean, text: string, remedy?: string): Fin
   ...(!ok && remedy && { remedy }),
 });
 
-/** Checks everything that an installation needs, and leaves everything as it was. */
+/** Checks everything that an installation needs, without changing anything. */
 export async function examine(): Promise<Finding[]> {
   let config: Config;
   try {
@@ -113,7 +112,7 @@ async function databases(config: Config): Promise<Finding[]> {
   } catch (error) {
     const fault = sessionFault(config, error) as Error;
     const check = fault instanceof OtherVersion ? 'migrations' : 'database';
-    // A known fault says itself what to do.
+    // A known fault names its remedy itself.
     const remedy = fault instanceof StartError ? undefined : remedyOf(config);
     return [finding(check, false, fault.message, remedy)];
   } finally {
@@ -122,7 +121,7 @@ async function databases(config: Config): Promise<Finding[]> {
   }
 }
 
-/** A pooler before PostgreSQL; on a database that is up to date. */
+/** Checks a pooler in front of PostgreSQL, on a database that is up to date. */
 async function pooler(server: DatabaseServer, config: Config): Promise<Finding[]> {
   if (!config.database_url) return [];
   const text = 'DATABASE_URL is a pooler whose sessions are set as they must be';
@@ -176,7 +175,7 @@ async function clock(sql: Sql): Promise<Finding> {
   return finding('clock', !fault, fault ?? "that of this machine agrees with the database's");
 }
 
-/** What the installation has in common with the processes that run. */
+/** Checks that need a database that is up to date. */
 async function inUse(sql: Sql, config: Config): Promise<Finding[]> {
   return [
     await pepper(sql, config),
@@ -206,14 +205,14 @@ async function cellsAndPurchases(sql: Sql, { database_url }: Config): Promise<Fi
   ];
 }
 
-/** Mails of today that the quotas had no room for: no fault, but somebody may miss them. */
+/** Mails of today beyond the quotas: no fault, but someone may miss them. */
 function mails(refused: readonly { mails: number; companies: number }[]): Finding {
   const sum = (name: 'mails' | 'companies') => refused.reduce((all, each) => all + each[name], 0);
   const text = `${sum('mails')} of today were over the quotas, of ${sum('companies')} companies`;
   return finding('mails', true, sum('mails') === 0 ? 'none of today was over a quota' : text);
 }
 
-/** What the background says that it cannot do. */
+/** Faults that background work has reported. */
 const background = (faults: readonly string[]): Finding =>
   faults.length === 0
     ? finding('background', true, 'nothing has failed')
@@ -224,7 +223,7 @@ const background = (faults: readonly string[]): Finding =>
         'See the log of the process that runs the jobs; GET /alert_rules has last_error of rules.',
       );
 
-/** Of a secret, only processes with the pepper know whether it is another one. */
+/** Only processes with the pepper can compare a secret. */
 async function settings(sql: Sql, config: Config): Promise<Finding> {
   const own = sharedSettings(config, '');
   delete own.TWILIO_AUTH_TOKEN;
@@ -234,11 +233,11 @@ async function settings(sql: Sql, config: Config): Promise<Finding> {
     'settings',
     are_equal,
     are_equal ? 'are those of the running processes' : differences.join('; '),
-    'Set it as it is there, or change it everywhere: docs/operations.md, "Equal on all hosts".',
+    'Set it as it is there, or change it everywhere: docs/configure.md, "Equal on all hosts".',
   );
 }
 
-/** A folder that is not there is reported by itself, and is not made here. */
+/** A missing folder is reported separately, and is not made here. */
 async function sharedStorage(sql: Sql, config: Config): Promise<Finding[]> {
   if (!config.s3 && !existsSync(config.storage_dir)) return [];
   const storage = storageOf(config, await recordedMark(sql));
@@ -272,8 +271,8 @@ async function storage(config: Config): Promise<Finding> {
 }
 
 /**
- * The numbers whose purchase was interrupted: they may be paid for, and belong to no company until
- * the purchase is finished.
+ * Numbers whose purchase was interrupted: they may be paid for, and belong to no company until the
+ * purchase is finished.
  */
 export const interrupted = async (sql: Sql): Promise<string[]> =>
   (await sql(UNFINISHED_PURCHASES, {})).map(({ number }) => number!);

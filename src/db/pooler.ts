@@ -20,15 +20,14 @@ import {
 } from './session-settings';
 import { sqlOn } from './sql';
 
-// A pooler in transaction mode, such as PgBouncer, gives each transaction another session. Whatever
-// needs a session of its own goes to DATABASE_DIRECT_URL; that the pooler does the rest right is
-// checked at the start: what it does wrong would otherwise show later, as wrong plans and waits.
+// A pooler in transaction mode, such as PgBouncer, gives each transaction another session. Work
+// that needs a session of its own uses DATABASE_DIRECT_URL. The start checks that the pooler
+// handles the rest: its faults would otherwise show later, as wrong plans and waits.
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const MIN_VERSION = [1, 21] as const;
-const GUIDE = 'see "PgBouncer" in docs/operations.md';
+const GUIDE = 'see "PgBouncer" in docs/scale.md';
 
-/** Runs the work on a connection of its own. */
 async function onClient<T>(
   session: { connectionString: string; options?: string },
   work: (client: Client) => Promise<T>,
@@ -50,8 +49,8 @@ const isRefusedParameter = (error: unknown): boolean =>
 const PROBE = { name: 'trunkline.probe', value: 'kept' };
 
 /**
- * Whether a server keeps what a connection sets at its start. PostgreSQL does; poolers refuse it or
- * leave it out.
+ * True if a server keeps settings that a connection makes at its start. PostgreSQL does; poolers
+ * refuse or drop them.
  */
 const keepsSettings = (url: string): Promise<boolean> =>
   onClient(
@@ -65,7 +64,6 @@ const keepsSettings = (url: string): Promise<boolean> =>
     throw error;
   });
 
-/** Refuses a pooler where PostgreSQL itself must be. */
 export async function refusePooler(variable: string, url: string): Promise<void> {
   if (await keepsSettings(url)) return;
   const direct =
@@ -86,7 +84,7 @@ interface Checked {
 
 /**
  * Checks that DATABASE_URL is a pooler that handles prepared statements, and that each pool has an
- * entry there whose sessions are set as they must be. `direct` is a connection to PostgreSQL itself
+ * entry there with the required session settings. `direct` is a connection to PostgreSQL itself
  * that holds the advisory lock `lock`.
  */
 export async function checkPooler(
@@ -124,7 +122,6 @@ export async function checkPooler(
 const nameOf = (url: string, name: Pooled): string =>
   decodeURIComponent(new URL(entryUrl(url, name)).pathname.slice(1));
 
-/** Names the settings of a session that are not as wanted. */
 async function wrongSettings(client: Client, wanted: Settings): Promise<string> {
   const all = { ...wanted, TimeZone: 'UTC' };
   const rows = await sqlOn(client)(SESSION_SETTINGS, { names: Object.keys(all) });
@@ -141,7 +138,7 @@ const otherDatabase = (url: string, name: Pooled): StartError =>
       'DATABASE_DIRECT_URL; correct the one that is wrong.',
   );
 
-/** Why an entry cannot be used; poolers have no codes for it. */
+/** Explains why an entry cannot be used; poolers have no error codes for it. */
 function entryFault(url: string, name: Pooled, error: unknown): unknown {
   const { message, code } = error as { message: string; code?: string };
   if (!/no such database/.test(message) && code !== '3D000') return connectionFault(url, error);
@@ -152,8 +149,8 @@ function entryFault(url: string, name: Pooled, error: unknown): unknown {
 }
 
 /**
- * A pooler that handles prepared statements gives them names of its own, because the sessions
- * behind it are shared. One that does not lets ours through, and they meet others there.
+ * A pooler that handles prepared statements renames them, because the sessions behind it are
+ * shared. One that does not passes our names through, where they collide with others.
  */
 async function checkPreparedStatements(servers: {
   url: string;
@@ -170,7 +167,8 @@ async function checkPreparedStatements(servers: {
     return !probe!.found;
   }).catch((error: unknown) => {
     const { code } = error as { code?: string };
-    // Another connection has left its statement in the session; or it is older than `options`.
+    // Another connection has left its statement in the session, or the pooler is too old for
+    // `options`.
     if (code === '42P05' || isRefusedParameter(error)) return false;
     throw entryFault(url, 'pool', error);
   });
@@ -184,7 +182,10 @@ async function checkPreparedStatements(servers: {
   throw new StartError(`DATABASE_URL: ${reason} (${GUIDE}).`);
 }
 
-/** Why the pooler at this server is refused; `version` is undefined if it does not tell it. */
+/**
+ * Reason to refuse the pooler at this server; `version` is undefined if its console does not show
+ * it.
+ */
 export function unpreparedReason(server: string, version: string | undefined): string {
   const needs = 'PgBouncer 1.21 or later with max_prepared_statements above 0 is needed';
   if (version === undefined)
@@ -196,7 +197,6 @@ export function unpreparedReason(server: string, version: string | undefined): s
     : `${server} is PgBouncer ${version} with max_prepared_statements = 0: set it to 1000`;
 }
 
-/** The version of a PgBouncer, if its console tells this user. */
 const poolerVersion = (url: string): Promise<string | undefined> => {
   const console_url = new URL(url);
   console_url.pathname = '/pgbouncer';

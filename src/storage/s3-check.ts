@@ -4,7 +4,7 @@ import { faultOf, type Bucket, type S3Fault } from './s3-bucket';
 
 /**
  * Looks for the bucket, and stores, reads, lists and removes a small object in it. Throws
- * StartError, which names the variable that is wrong.
+ * StartError, with the variable that is wrong.
  */
 export async function checkBucket(bucket: Bucket): Promise<void> {
   const { Bucket } = bucket.at('');
@@ -47,7 +47,7 @@ function sentenceFor({ settings }: Bucket, fault: S3Fault, right: string): strin
     return (
       `S3_BUCKET: ${service} does not allow ${right} in the bucket "${bucket}" (${name}); ` +
       `${credentials ? 'check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and ' : 'check '}` +
-      'that they are granted what docs/operations.md says.'
+      'that they are granted what docs/configure.md says.'
     );
   return (
     `S3_BUCKET: the bucket "${bucket}" of ${service} cannot be used (${status} ${name}: ` +

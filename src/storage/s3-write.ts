@@ -4,13 +4,13 @@ import type { CompletedPart } from '@aws-sdk/client-s3';
 import { PartMemory } from './part-memory';
 import { faultOf, rethrow, type Bucket } from './s3-bucket';
 
-/** A larger file is sent in parts of this size: so much of it is in memory. */
+/** A larger file is sent in parts of this size: one part at a time is in memory. */
 const PART_BYTES = 8_388_608;
 const MAX_PARTS = 10_000;
 /** Over all uploads of the process: eight parts, or one of a file of more than 80 GB. */
 const MEMORY_BYTES = 67_108_864;
 const memory = new PartMemory(MEMORY_BYTES);
-/** So much is read and digested at a time, so that requests are answered in between. */
+/** Bytes that are read and digested at a time, so that requests are answered in between. */
 const PIECE_BYTES = 262_144;
 
 /** Stores a file as an object: whole, or not at all. Throws StorageUnavailable. */
@@ -52,7 +52,7 @@ async function writeInParts(bucket: Bucket, source: Source, name: string): Promi
     const Parts = await writeParts(bucket, source, upload);
     await complete(bucket, { upload, Parts, size: source.size });
   } catch (error) {
-    // Parts that stay all the same are deleted by a rule of the bucket (docs/operations.md).
+    // A rule of the bucket deletes parts that stay nevertheless (docs/configure.md).
     await bucket.ask((s3, options) => s3.abortMultipartUpload(upload, options)).catch(() => {});
     throw error;
   }
@@ -84,7 +84,9 @@ async function writeParts(
   return parts;
 }
 
-/** Joins the parts. When the answer was lost, the next try is told that there is no such upload. */
+/**
+ * Joins the parts. When an answer was lost, the next try fails because the upload no longer exists.
+ */
 async function complete(
   bucket: Bucket,
   { upload, Parts, size }: { upload: Upload; Parts: CompletedPart[]; size: number },
@@ -103,7 +105,7 @@ async function complete(
   }
 }
 
-/** Reads a part of a file, with its digest, which the service compares with what arrives. */
+/** Reads a part of a file, with its digest, which the service compares with the received bytes. */
 async function readPart(
   bucket: Bucket,
   handle: FileHandle,

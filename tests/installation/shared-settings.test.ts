@@ -8,7 +8,7 @@ import { eventually } from '../support/engine-process';
 import { runScript, startServer, type Running } from '../support/process';
 import { freshDatabase, PEPPER_OF_TESTS } from '../support/world';
 
-// What must be equal in all processes of a database is, or a process does not start.
+// Settings that must be equal in all processes of a database are, or a process does not start.
 
 type Environment = Record<string, string>;
 
@@ -141,10 +141,10 @@ describe('beside a server that runs', () => {
   });
 });
 
-test('each variable is known to be one of both kinds, and operations.md says which', () => {
+test('each variable is known to be one of both kinds, and configure.md says which', () => {
   const shared = Object.keys(sharedSettings(loadConfig(environment), PEPPER_OF_TESTS));
   expect(shared.toSorted()).toEqual(Object.keys(OTHERS).toSorted());
-  const document = readFileSync(join(__dirname, '../../docs/operations.md'), 'utf8');
+  const document = readFileSync(join(__dirname, '../../docs/configure.md'), 'utf8');
   const [, section] = /### Equal on all hosts\n([^]*?)\n##/.exec(document)!;
   const row = (name: string) =>
     [

@@ -48,9 +48,9 @@ test.each([
 test('every variable of the configuration is explained, with its default', () => {
   const declared = [...read('.env.example').matchAll(/^([A-Z\d_]+)='?(.*?)'?$/gm)];
   const names = declared.map(([, name]) => name!);
-  expect(firstColumn('docs/operations.md', 'variable').toSorted()).toEqual(names.toSorted());
+  expect(firstColumn('docs/configure.md', 'variable').toSorted()).toEqual(names.toSorted());
   for (const [, name, value] of declared.filter(([, , value]) => value)) {
-    const row = new RegExp(`^\\| [^|]*\`${name}\`.*$`, 'm').exec(read('docs/operations.md'))![0];
+    const row = new RegExp(`^\\| [^|]*\`${name}\`.*$`, 'm').exec(read('docs/configure.md'))![0];
     expect(row.split('|')[2]).toContain(`\`${value}\``);
   }
 });
@@ -61,7 +61,7 @@ test('every command of the terminal is explained', () => {
     .map((name) => read(`src/cli/${name}`))
     .join('\n');
   const declared = [...source.matchAll(/^\s*(\w+)?\s*\.command\('([\w-]+)'\)/gm)];
-  const shown = firstColumn('docs/operations.md', 'command').join(' ');
+  const shown = firstColumn('docs/monitor.md', 'command').join(' ');
   expect(declared.length).toBeGreaterThan(5);
   for (const [, , name] of declared) expect(shown).toContain(name);
 });

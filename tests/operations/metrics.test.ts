@@ -66,9 +66,9 @@ function metricsOf(text: string): Map<string, Metric> {
 
 const ours = () => [...metricsOf(page)].filter(([name]) => name.startsWith('trunkline_'));
 
-/** The rows of the table in docs/operations.md. */
+/** The rows of the table in docs/monitor.md. */
 function documented(): Map<string, { type: string; labels: string[] }> {
-  const text = readFileSync(join(__dirname, '../../docs/operations.md'), 'utf8');
+  const text = readFileSync(join(__dirname, '../../docs/monitor.md'), 'utf8');
   const [, table] = /^\| metric .*\n\|[ -|:]+\n((?:\|.*\n)+)/m.exec(text)!;
   const rows = table!.trim().split('\n');
   return new Map(
@@ -92,7 +92,7 @@ test('the table has every metric with its type and labels, and no other', () => 
     expect([name, rows.get(name)!.type]).toEqual([name, type]);
     if (labels) expect([name, [...labels].sort()]).toEqual([name, rows.get(name)!.labels.sort()]);
   }
-  // What Node.js and the system say comes by groups.
+  // Metrics of Node.js and the system are listed by groups.
   const groups = [...rows.keys()].filter((name) => name.endsWith('*'));
   for (const name of metricsOf(page).keys())
     if (!name.startsWith('trunkline_'))

@@ -8,8 +8,8 @@ import { patient } from '../support/patience';
 import { freePort } from '../support/process';
 import { basic, freshDatabase, PEPPER_OF_TESTS } from '../support/world';
 
-// What the image runs, without an engine: the built program without development packages, by the
-// command of the Dockerfile, as a user who may write to the data folder and nowhere else.
+// The program of the image without a container engine: built, without development packages, started
+// by the command of the Dockerfile, as a user who may write to the data folder and nowhere else.
 
 const ROOT = join(__dirname, '../..');
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
@@ -59,7 +59,7 @@ async function start(more: Record<string, string>, wrapper: string[] = []): Prom
   return { child, url: `http://127.0.0.1:${port}`, environment, output: () => output, exited };
 }
 
-/** What is in the tree, and when it was written; links lead to the packages. */
+/** The files of the tree and their times; links lead to the packages. */
 const contents = () =>
   ['.', 'dist', 'node_modules'].flatMap((name) =>
     readdirSync(join(folder, name)).map((file) => {
@@ -157,7 +157,7 @@ test('the image and the unit start node with the options of npm start, the worke
   const [, settings, options] = /exec env (.*) node (.*) dist\/server\.js$/.exec(scripts.start!)!;
   expect(command).toEqual(['node', ...options!.split(' '), 'dist/server.js']);
   for (const setting of settings!.split(' ')) expect(dockerfile).toContain(setting);
-  const [, of_unit] = /^ExecStart=\/usr\/bin\/(.*)$/m.exec(read('docs/operations.md'))!;
+  const [, of_unit] = /^ExecStart=\/usr\/bin\/(.*)$/m.exec(read('docs/install.md'))!;
   expect(of_unit!.split(' ')).toEqual(command);
   const [, of_worker] = / (node .* dist\/worker\.js)$/.exec(scripts.worker!)!;
   const { services } = load(read('compose.yaml')) as Compose;

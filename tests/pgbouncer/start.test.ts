@@ -32,7 +32,7 @@ const environmentOf = (own: Environment): Environment => ({
   ...own,
 });
 
-/** What a start says: why it is refused, or nothing. */
+/** The message of a refused start; undefined if it is not refused. */
 async function refusal(own: Environment): Promise<string | undefined> {
   try {
     const installation = await openInstallation(loadConfig(environmentOf(own)));
@@ -100,7 +100,7 @@ through('max_prepared_statements = 0 is refused by name', async () => {
   const refused =
     /^DATABASE_URL: .* is PgBouncer [\d.]+ with max_prepared_statements = 0: set it to 1000/;
   expect(await refusal(own)).toMatch(refused);
-  // What the first start has left there changes nothing.
+  // State that the first start has left there changes nothing.
   expect(await refusal(own)).toMatch(refused);
 });
 
@@ -203,6 +203,6 @@ test('the documentation shows what the command prints', () => {
     DATABASE_URL: 'postgresql://trunkline:PASSWORD@pgbouncer:6432/trunkline',
     DATABASE_DIRECT_URL: 'postgresql://trunkline:PASSWORD@postgres:5432/trunkline',
   });
-  const guide = readFileSync(join(__dirname, '../../docs/operations.md'), 'utf8');
+  const guide = readFileSync(join(__dirname, '../../docs/scale.md'), 'utf8');
   expect(guide).toContain(`\`\`\`ini\n${pgbouncerIni(config)}\`\`\`\n`);
 });
