@@ -14,7 +14,6 @@ import { streamAgent } from './stream-agent';
 import type { AgentStreams } from './streams';
 import type { TakePlace } from '../http/stream-places';
 
-/** The ids of the records that a message is addressed to. */
 const targets = (table: string, column: string) => `ARRAY(
   SELECT m.${column}
   FROM ${table} m
@@ -51,7 +50,6 @@ const IS_RECIPIENT = `EXISTS (
 )`;
 const EVENTS = { all: agentEvents(projection, false), limited: agentEvents(projection, true) };
 
-/** Messages to agents, and the streams by which agents follow them. */
 export const agentMessages = ({ clock, live }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {

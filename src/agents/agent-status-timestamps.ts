@@ -34,7 +34,6 @@ const orders: Record<string, SortKey> = {
   created_at: { sql: 't.created_at', type: 'timestamptz' },
 };
 
-/** The history of agents' statuses: which status they entered, and when. */
 export const agentStatusTimestamps = ({ clock }: Deps) =>
   ({
     listAgentStatusTimestamps: ({ query, db }) => {

@@ -30,7 +30,6 @@ const orders: Record<string, SortKey> = {
   ...BY_TIMES,
 };
 
-/** Statuses: what agents can be doing. Five are built in. */
 export const agentStatuses = ({ clock }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {

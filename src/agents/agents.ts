@@ -12,11 +12,10 @@ import { ownAgent } from './events';
 import { createAgent, resolveAgentReferences, updateAgent } from './save-agent';
 import { BY_TIMES, type SortKey } from '../db/list-statements';
 
-// The room of agents: the users who take calls, their statuses and call centers, and messages to
-// them. Locks are taken in this order: status, call center, buyer group, buyer, user, message,
-// agent; several agents in the order of their ids.
+// Agents: the users who take calls, their statuses and call centers, and messages to them. Locks
+// are taken in this order: status, call center, buyer group, buyer, user, message, agent; several
+// agents in the order of their ids.
 
-/** The ids of the records that an agent belongs to. */
 const attached = (table: string, column: string) => `ARRAY(
   SELECT m.${column}
   FROM ${table} m
@@ -62,7 +61,6 @@ const OF_CALL_CENTER = `EXISTS (
     AND lower({call_center_id}::text) IN (c.id::text, c.uuid::text)
 )`;
 
-/** Users who take calls. */
 export const agents = ({ clock }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {

@@ -11,7 +11,6 @@ const BUILT_IN = {
 };
 const OFFLINE = 'offline' satisfies keyof typeof BUILT_IN;
 
-/** Creates the built-in statuses of a new company. */
 export async function createBuiltInStatuses(db: Db, now: Date): Promise<void> {
   const rows = Object.entries(BUILT_IN).map(([key, name], n) => ({
     company_id: db.company_id,

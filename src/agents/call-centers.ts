@@ -32,7 +32,6 @@ const orders: Record<string, SortKey> = {
   ...BY_TIMES,
 };
 
-/** Call centers, which agents belong to. */
 export const callCenters = ({ clock }: Deps) => {
   const records = recordHandlers(projection, clock);
   const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });

@@ -43,12 +43,11 @@ async function statusById(db: Db, reference: Reference): Promise<bigint> {
   return (await resolveReferences(db, 'agent_statuses', [reference], { field }))[0]!;
 }
 
-/** Records the status that a new agent starts in. */
 export async function recordFirstStatus(db: Db, agent_id: bigint, now: Date): Promise<void> {
   await db.sql(RECORD_FIRST_STATUS, { agent_id, now: now.toISOString() });
 }
 
-/** Puts an agent into a status, which must be locked against its deletion, and records it. */
+/** Records that an agent enters a status, which the caller has locked against its deletion. */
 export async function changeStatus(
   db: Db,
   agent_id: bigint,

@@ -9,14 +9,14 @@ import { selectRecords } from '../db/record-statements';
 // Events tell an agent that a message is new, changed or withdrawn. They are numbered for each
 // agent, without gaps, under the lock of the agent's row.
 
-/** The agent that a caller is. */
+/** The agent whose user sends the request. */
 export interface OwnAgent {
   id: bigint;
   /** Number of its newest event; 0 when it has none. */
   last_event_id: string;
 }
 
-/** Returns the agent of the caller; throws a 422 problem on the field where there is none. */
+/** The agent of the caller. Throws 422 on `field` if the user of the caller is no agent. */
 export async function ownAgent(
   db: Db,
   { user_id }: Pick<Caller, 'user_id'>,
@@ -27,17 +27,16 @@ export async function ownAgent(
   return { ...row, id: BigInt(row.id) };
 }
 
-/** An event, with its message as it is for the agent now. */
+/** An event, with its message as the agent may see it now. */
 export interface AgentEvent {
   event_id: string;
   message_id: string;
-  /** Whether the agent still has the message. */
+  /** False if the agent no longer has the message. */
   is_current: boolean;
   /** JSON of the message. */
   record: string;
 }
 
-/** Events that are read at once. */
 export const MAX_EVENTS_AT_ONCE = MAX_EVENTS;
 
 /**

@@ -3,7 +3,6 @@ import { resolveReferences, type Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import { LIST_TARGETS } from './queries/messages';
 
-/** The fields of a request that name the recipients of a message. */
 export interface TargetFields {
   agent_status_id?: string | null;
   buyer_ids?: string[] | null;
@@ -11,7 +10,7 @@ export interface TargetFields {
   call_center_ids?: string[] | null;
 }
 
-/** The same as ids; undefined where the request does not change them. */
+/** `TargetFields` as ids; undefined where the request does not change them. */
 export interface Targets {
   agent_status_id?: bigint | null;
   buyer_ids?: bigint[];
@@ -32,7 +31,7 @@ const LISTS = {
   },
   buyer_ids: { table: 'buyers', pairs: 'agent_message_buyers', column: 'buyer_id' },
 } as const;
-/** In the order of locks. */
+/** Locks are taken in this order. */
 const LIST_NAMES = Object.keys(LISTS) as (keyof typeof LISTS)[];
 
 /**

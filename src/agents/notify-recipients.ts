@@ -36,7 +36,6 @@ export async function updateRecipients(
   await notify(db, id, [...lost, ...(notify_all ? current : gained)]);
 }
 
-/** Notifies the recipients of a locked message that it has changed or is deleted. */
 export async function notifyRecipients(db: Db, id: bigint): Promise<void> {
   const agent_ids = await listRecipients(db, id);
   await db.sql(LOCK_AGENTS, { agent_ids });
@@ -46,7 +45,7 @@ export async function notifyRecipients(db: Db, id: bigint): Promise<void> {
 const listRecipients = async (db: Db, id: bigint): Promise<string[]> =>
   (await db.sql(LIST_RECIPIENTS, { id })).map((row) => row.id);
 
-/** Gives each of these agents, whose rows are locked, an event about the message. */
+/** The rows of the agents must be locked. */
 async function notify(db: Db, id: bigint, agent_ids: readonly string[]): Promise<void> {
   if (agent_ids.length === 0) return;
   await db.sql(ADD_EVENTS, { id, agent_ids });

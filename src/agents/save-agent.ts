@@ -39,12 +39,12 @@ export async function createAgent(
   return id;
 }
 
-/** The records that a change of an agent names; undefined where they stay as they are. */
+/** References in a change of an agent; undefined where they stay as they are. */
 export interface AgentReferences extends Groups {
   agent_status_id: bigint | undefined;
 }
 
-/** Resolves and locks them, before the agent: in the order in which their deletion locks, too. */
+/** Locks the references before the agent, in the order in which their deletion locks too. */
 export async function resolveAgentReferences(db: Db, fields: Fields): Promise<AgentReferences> {
   const agent_status_id =
     fields.agent_status_id === undefined ? undefined : await resolveStatus(db, fields);
@@ -57,7 +57,6 @@ interface AgentChange {
   now: Date;
 }
 
-/** Changes a locked agent. */
 export async function updateAgent(
   tx: Db,
   id: bigint,
@@ -106,7 +105,7 @@ function columnsOf({ name, external_record_id }: Fields) {
   };
 }
 
-/** The records that an agent belongs to, by the columns that attach them. */
+/** Ids by the column of the join table. */
 interface Groups {
   call_center_id: bigint[] | undefined;
   buyer_id: bigint[] | undefined;

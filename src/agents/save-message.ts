@@ -8,7 +8,6 @@ import { notifyRecipients, updateRecipients } from './notify-recipients';
 type NewFields = Omit<Schemas['AgentMessageCreate'], 'serializer'>;
 type Fields = Omit<Schemas['AgentMessageUpdate'], 'serializer'>;
 
-/** Creates a message, sends it to the agents of its targets, and returns its id. */
 export async function createMessage(
   tx: Db,
   { content, external_record_id, ...fields }: NewFields,
@@ -32,7 +31,7 @@ export async function createMessage(
   return id;
 }
 
-/** Changes a locked message. Its recipients are determined again where its targets change. */
+/** Changes a locked message. Its recipients are determined again if its targets change. */
 export async function updateMessage(
   tx: Db,
   id: bigint,
@@ -54,7 +53,7 @@ export async function updateMessage(
   else if (content_changed) await notifyRecipients(tx, id);
 }
 
-/** Deletes a locked message and tells its recipients that it is withdrawn. */
+/** Deletes a locked message and notifies its recipients that it is withdrawn. */
 export async function deleteMessage(tx: Db, id: bigint, now: Date): Promise<void> {
   await tx.prisma.agentMessage.update({
     where: { company_id_id: { company_id: tx.company_id, id } },

@@ -10,13 +10,12 @@ export const DEFAULTS = defaultsOf('AgentStatusFields') as { is_online: boolean;
 
 type Columns = Pick<Fields, 'key' | 'name' | 'external_record_id'> & Partial<typeof DEFAULTS>;
 
-/** The columns that a request writes; a null puts the default back. */
+/** A null restores the default of a column. */
 function columnsOf(fields: Fields): Columns {
   const { key, name, is_online, position, external_record_id } = withDefaults(fields, DEFAULTS);
   return { key, name, is_online, position, external_record_id } as Columns;
 }
 
-/** Creates a status and returns its id. */
 export async function createStatus(
   tx: Db,
   fields: Schemas['AgentStatusCreate'],
@@ -32,7 +31,7 @@ export async function createStatus(
   return (await tx.prisma.agentStatus.create({ data, select: { id: true } })).id;
 }
 
-/** Changes a locked status. Throws a 422 problem where a built-in one would mean another thing. */
+/** Changes a locked status. Throws 422 if a built-in status would change its meaning. */
 export async function updateStatus(
   tx: Db,
   id: bigint,
@@ -71,7 +70,6 @@ export async function deleteStatus(tx: Db, id: bigint, now: Date): Promise<void>
   });
 }
 
-/** Built-in statuses mean the same in every company. */
 function requireSameMeaning(
   before: { key: string; is_online: boolean },
   { key, is_online }: Columns,
@@ -86,7 +84,9 @@ function requireSameMeaning(
   if (is_online !== undefined && is_online !== before.is_online) throw mustStay('is_online');
 }
 
-/** The status is locked, and so it is before an agent enters it: none can enter in the meantime. */
+/**
+ * The status is locked, and agents lock it before they enter it: none can enter in the meantime.
+ */
 async function requireUnused(db: Db, agent_status_id: bigint): Promise<void> {
   const agents = await db.prisma.agent.count({ where: { agent_status_id, deleted_at: null } });
   if (agents > 0)

@@ -12,15 +12,15 @@ interface Follow {
   db: Db;
   live: AgentStreams;
   followed: Followed;
-  /** The statement of agentEvents (events.ts). */
+  /** Built by `buildEventStatement` (agents/events.ts). */
   events: Template;
   wait_ms: number;
   reader_gone: AbortSignal;
 }
 
 /**
- * Yields the events of an agent after a position, as text of server-sent events: first those there
- * are, then new ones until `wait_ms` have passed, the reader is gone, or the stream must end.
+ * Yields the events of an agent after a position, as text of server-sent events: first the existing
+ * ones, then new ones until `wait_ms` have passed, the reader is gone, or the stream must end.
  */
 export async function* streamAgent({
   db,
@@ -36,7 +36,8 @@ export async function* streamAgent({
   const stop = () => following?.close();
   reader_gone.addEventListener('abort', stop);
   try {
-    // The position first: a reader that is cut off before the first event resumes from here.
+    // The position is sent first: a reader that is cut off before the first event resumes from
+    // here.
     yield `retry: ${RETRY_MS}\nid: ${followed.after}\n\n`;
     while (!reader_gone.aborted) {
       const { company_id } = db;

@@ -9,13 +9,15 @@ import { FIND_STREAMS_TO_WAKE } from './queries/streams';
 /** The channel on which `<company>/<agent>` is sent when an agent gets an event. */
 export const AGENT_CHANNEL = 'trunkline_agents';
 
-/** At most so long an event waits after a lost notification, and a stream outlives its token. */
+/**
+ * An event waits at most this long after a lost notification, and a stream outlives its token at
+ * most this long.
+ */
 const POLL_MS = 2_000;
 
 export interface Followed {
   company_id: bigint;
   agent_id: bigint;
-  /** The credentials that the stream was opened with. */
   access_token_id: bigint;
   /** The last event that was sent; the reader of the stream updates it. */
   after: string;
@@ -23,11 +25,11 @@ export interface Followed {
 
 export interface Following {
   /**
-   * Whether the stream must end: its credentials were revoked or may no longer read messages, the
+   * True when the stream must end: its credentials were revoked or may no longer read messages, the
    * agent is deleted, or the process is stopping.
    */
   readonly over: boolean;
-  /** Waits until there may be something new, or the stream must end, or for so many ms. */
+  /** Resolves when there may be something new, when the stream must end, or after `ms`. */
   rung(ms: number): Promise<void>;
   close(): void;
 }
@@ -53,7 +55,7 @@ interface StreamDeps {
 export const openAgentStreams = (deps: StreamDeps): AgentStreams => new Streams(deps);
 
 class Streams implements AgentStreams {
-  /** By `<company>/<agent>`. */
+  /** Keys are `<company>/<agent>`. */
   private readonly followers = new Map<string, Set<Follower>>();
   /** Ends the listening connection and the polls; undefined while nothing is followed. */
   private listening: AbortController | undefined;

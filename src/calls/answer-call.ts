@@ -13,7 +13,6 @@ import { lockCall, readCall, type CallRow } from './read-call';
 import { abandonedCall } from './outcome';
 import { routeKnownCall } from './route-call';
 
-/** The answer of an outbound call, as the carrier reports it. */
 export interface Answer {
   /** uuid of the call. */
   key: string;
@@ -24,7 +23,7 @@ export interface Answer {
   vetoes?: PreDialVetoes | undefined;
 }
 
-/** What is to be done with whatever has answered. */
+/** Next step after an outbound call is answered. */
 export type AnswerResult =
   | { kind: 'route'; call_id: number }
   /** The fixed destination of the call. */
@@ -32,7 +31,7 @@ export type AnswerResult =
   | { kind: 'leave_message'; message: string }
   | { kind: 'hang_up' };
 
-/** A person who hears nobody for longer was called in vain. */
+/** A person who hears nothing for longer counts as abandoned. */
 const ABANDONED_AFTER_MS = 2_000;
 const NO_END = { hangup_cause: null, fallback: null, abandoned: false };
 
@@ -51,7 +50,7 @@ export async function answerCall(
   return checkedTransaction(db, (tx) => handleAnswer(tx, answer, now));
 }
 
-/** Waits until the transaction that places a call has written what the carrier said. */
+/** Waits until the transaction that places a call has written the answer of the carrier. */
 export async function awaitPlacing(db: Db, key: string): Promise<void> {
   await db.sql(AWAIT_PLACING, { key });
 }
@@ -110,7 +109,6 @@ async function endForMachine(
   });
 }
 
-/** Routes a call that was just answered as if its person had called. */
 async function routePerson(
   db: Statements,
   uuid: string,
@@ -127,7 +125,7 @@ async function routePerson(
   return isCheckRequired(routed) ? routed : undefined;
 }
 
-/** The person must not wait any longer, or the offer is gone. */
+/** For a person who must not wait any longer, or whose offer was deleted. */
 async function abandon(
   db: Statements,
   { id, offer_id }: CallRow,

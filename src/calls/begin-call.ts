@@ -34,19 +34,23 @@ interface Beginning {
   now: Date;
 }
 
-/** A call whose caps are taken so often is begun in a transaction, which waits for others. */
+/**
+ * After this many lost races for its caps, a call is started in a transaction, which waits for
+ * locks.
+ */
 const MAX_TIMES = 5;
 
 const batched = batchers<Beginning, BegunTogether>();
 
 /**
- * Begins a call. It goes to the buyer that a seller has reserved for it, else to the one that
+ * Starts a call. It goes to the buyer that a seller has reserved for it, else to the one that
  * routing chooses now; the caps are reserved in the statement that writes the call, or not at all.
  * A call that is reported twice, even at the same time, is one call. Has no effect when the result
  * is that webhooks must be asked first.
  *
- * Calls that arrive at the same time are begun together, by one read and one statement that writes.
- * Those that need more, or for which a cap was taken in the meantime, are begun by themselves.
+ * Calls that arrive at the same time are started as one batch, by one statement that reads and one
+ * that writes. Calls that need more, or for which a cap was taken in the meantime, are started in a
+ * transaction of their own.
  */
 export const beginCall = (
   db: Db,
@@ -99,7 +103,9 @@ function beginInBatch(
   return begin(beginning);
 }
 
-/** For a call to the id of no offer, which may be an identifier of the company. Throws 422. */
+/**
+ * No offer has the id `offer_id`: it may be the customer's own identifier. Throws 422 if it is not.
+ */
 async function beginForOwnOffer(
   db: Db,
   { unread_offer, ...incoming }: IncomingCall,
@@ -109,7 +115,6 @@ async function beginForOwnOffer(
   return beginCall(db, { ...incoming, offer_id: await findOffer(db, unread_offer) }, now);
 }
 
-/** Begins a call in a transaction of its own. */
 async function beginAlone(
   db: Db,
   incoming: IncomingCall,

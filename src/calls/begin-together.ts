@@ -20,16 +20,14 @@ import { BEGIN_CALLS } from './queries/begin-calls';
 import { beginningsOf, type BeginningCall } from './record-call';
 import type { CallSession } from './session';
 
-/**
- * What became of a call: its session; that webhooks must be asked first; that there is no such
- * offer; or that it must be begun again, or by itself, and nothing of it was written.
- */
+/** Result for one call of a batch. The words mean that nothing of the call was written. */
 export type BegunTogether = CallSession | PreDialCheckRequired | 'no_offer' | 'again' | 'apart';
 
 /**
- * Begins calls with one statement that reads and one that writes. To be begun again: calls whose
- * caps had no room for all of them, on the state of that time. Apart: with a reservation, reported
- * before, to a buyer that pays for being dialed, or that another call of the batch rules out.
+ * Starts calls with one statement that reads and one that writes. `retry`: the caps had no room for
+ * all calls, on the state of that time. `needs_transaction`: the call has a reservation, was
+ * reported before, goes to a buyer that pays for being dialed, cannot share a cap with an earlier
+ * call of the batch, or failed.
  */
 export async function beginTogether(
   db: Statements,
@@ -41,7 +39,7 @@ export async function beginTogether(
   const decided: DecidedCall[] = [];
   const moves: Moves = new Map();
   for (const [place, found] of contexts.entries()) {
-    // A fault of one call is its own: it comes again when the call is begun by itself.
+    // An error in one call must not fail the batch; that call is retried alone and fails there.
     const one = found
       ? await decideOne(db, { incoming: incoming[place]!, found, moves }, now).catch(
           () => 'apart' as const,
@@ -59,7 +57,7 @@ export async function beginTogether(
   return results;
 }
 
-/** By the rows of caps: what the calls so far take of each. */
+/** By the id of a row of caps: what the calls so far take of it. */
 type Moves = Map<number, CapUsage>;
 
 interface DecidedCall extends BeginningCall {
@@ -68,7 +66,7 @@ interface DecidedCall extends BeginningCall {
   uses: readonly CapUsage[];
 }
 
-/** The next call of a batch; what those before it take is added to. */
+/** Decides the next call of a batch, and adds what it takes to what the calls before it take. */
 async function decideOne(
   db: Statements,
   { incoming, found: read, moves }: { incoming: IncomingCall; found: RoutingContext; moves: Moves },
@@ -96,8 +94,8 @@ async function decideOne(
 }
 
 /**
- * Whether a row of caps has room for both if it has room for their sum, as it would one after the
- * other: for calls that may bring the same, where no time is needed between two.
+ * A row of caps that has room for the sum of both has room for one after the other only if both may
+ * bring the same and no time is required between them.
  */
 const goesWith = (before: CapUsage | undefined, use: CapUsage): boolean =>
   !before ||
@@ -110,13 +108,15 @@ const goesWith = (before: CapUsage | undefined, use: CapUsage): boolean =>
 
 interface Written {
   written: [DecidedCall, id: number][];
-  /** Those whose caps had no room for all. */
+  /** Calls whose caps had no room for all of them. */
   left: DecidedCall[];
 }
 
 const NOTHING: Written = { written: [], left: [] };
 
-/** Writes calls; of those that want caps without room for all, half as many until there is room. */
+/**
+ * Writes calls. While caps have no room for all calls that want them, tries half of these calls.
+ */
 async function writeAll(
   db: Statements,
   decided: readonly DecidedCall[],
@@ -147,8 +147,9 @@ async function writeAll(
 /** SQLSTATE of require_caps. */
 const NO_ROOM = 'TL001';
 /**
- * Those that a single call may be the reason of: its values, or a record that it names and that is
- * gone; a call that was reported twice; a deadlock; a lock for which a batch must not wait long.
+ * SQLSTATE classes of errors that a single call may cause: by its values, or a record that it names
+ * and that is gone; a call that was reported twice; a deadlock; a lock for which a batch must not
+ * wait long.
  */
 const OF_ONE = /^(2|40|54|55P03|P0)/;
 
@@ -159,7 +160,7 @@ const paramsOf = (decided: readonly DecidedCall[], now: Date) => ({
   ...beginningsOf(decided),
 });
 
-/** What all calls take of each row of caps, as columns. */
+/** Sums over all calls for each row of caps, as one array per column. */
 function movesOf(decided: readonly DecidedCall[]) {
   const sums = new Map<number, Sum & { limit_id: number; spacing: number }>();
   for (const use of decided.flatMap(({ uses }) => uses)) {
@@ -179,7 +180,7 @@ function movesOf(decided: readonly DecidedCall[]) {
   };
 }
 
-/** What several calls take of a row of caps. */
+/** Sums over several calls for one row of caps. */
 type Sum = Held & { calls: number; slots: number };
 
 function add(sum: Sum, { slots, connections, conversions, revenue }: CapUsage): void {
@@ -190,7 +191,9 @@ function add(sum: Sum, { slots, connections, conversions, revenue }: CapUsage): 
   sum.revenue += revenue;
 }
 
-/** What each call takes, and with it what the calls after it take of the same rows. */
+/**
+ * For each call: what it takes of each row of caps, summed up with what the calls after it take.
+ */
 function usesAfter(decided: readonly DecidedCall[]) {
   const after = new Map<number, Sum>();
   return decided.toReversed().flatMap(({ uses }, reversed) =>

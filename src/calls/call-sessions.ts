@@ -69,14 +69,12 @@ export const callSessions = ({ clock, request, pepper, carrier }: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
-/** The answer with a decision, whose text is in parts. */
 const explanation = (decision: readonly string[]): string[] => [
   '{"status":200,"success":true,"errors":{},"decision":',
   ...decision,
   ',"metadata":{"root":"decision"}}',
 ];
 
-/** Decisions without the buyers that the caller may not see. */
 async function visibleParts(db: Db, decisions: readonly Decision[]): Promise<Decision[]> {
   if (!db.accessScope) return [...decisions];
   const ids = decisions.flatMap(({ candidates }) => candidates.map(({ buyer_id }) => buyer_id));
@@ -85,7 +83,7 @@ async function visibleParts(db: Db, decisions: readonly Decision[]): Promise<Dec
     ...decision,
     message: isOfSource(decision) ? SOURCE_CAP : decision.message,
     buyer_ids: decision.buyer_ids.filter((id) => visible.has(id)),
-    // What remains of a bid tells what traffic sources are paid.
+    // `net_bid` reveals what traffic sources are paid.
     bids: decision.bids
       .filter(({ buyer_id }) => visible.has(buyer_id))
       .map((bid) => ({ ...bid, net_bid: null })),
@@ -98,12 +96,12 @@ async function visibleParts(db: Db, decisions: readonly Decision[]): Promise<Dec
   }));
 }
 
-/** What a buyer earns tells what traffic sources are paid. */
+/** The earnings from a buyer reveal what traffic sources are paid. */
 const isOfEarnings = (cap: unknown): boolean => String(cap).startsWith('earned_revenue');
 
 const SOURCE_CAP = 'a cap of the traffic source is used up';
 
-/** Whether a reason is a cap of a traffic source: buyers' users must not read how full it is. */
+/** Users of buyers must not read how full a cap of a traffic source is. */
 const isOfSource = ({ reason }: { reason: string | null }): boolean =>
   reason === 'traffic_source_cap_reached' || reason === 'traffic_source_concurrency_full';
 

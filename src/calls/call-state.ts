@@ -10,20 +10,19 @@ import type { CallJson } from './queries/calls';
 import type { AttemptRow, CallRow } from './read-call';
 import { sessionOf, type CallSession, type WordsOfSession } from './session';
 
-/** An attempt, and what its buyer pays. */
 export interface AttemptState extends AttemptRow {
   /** Tokens that the buyer gives to its calls, as `name:value`. Null where they do not matter. */
   token_pairs: string[] | null;
-  /** Those of the time frame in which it was dialed. Null where they do not matter. */
+  /** Conversions that were open when the buyer was dialed. Null where they do not matter. */
   conversions: PayingConversion[] | null;
-  /** What it has bid for the call, which counts in place of its conversions. */
+  /** The buyer's bid for the call, which counts in place of its conversions. */
   bid: BidOfAttempt | null;
 }
 
-/** All that decides what an event does to a call, as it was at one moment. */
+/** Everything that decides the effect of an event on a call, as it was at one moment. */
 export interface CallState {
   call: CallRow;
-  /** Of the row of calls: what is written later is written only if this is still its version. */
+  /** Version of the row of calls: later writes take effect only if it is unchanged. */
   version: string;
   attempts: AttemptState[];
   words: WordsOfSession | undefined;
@@ -39,13 +38,12 @@ interface DollarsOfCall {
   traffic_source_repeat_caller: boolean;
   payouts: PayoutTerms[];
   source_payouts: PayoutTerms[];
-  /** What buyers pay for it. */
+  /** Payments of buyers for the call. */
   paid: { buyer_id: number; revenue: number }[];
   is_returned: boolean;
   is_payout_returned: boolean;
 }
 
-/** A call to be read, by its id or uuid. */
 interface AskedState {
   value: string;
   may_connect: boolean;
@@ -109,7 +107,6 @@ const attemptOf = ({ created_at, connected_at, ...attempt }: AttemptJson): Attem
   connected_at: connected_at === null ? null : new Date(connected_at),
 });
 
-/** What decides whether the call converts with a buyer that was dialed for it. */
 export function convertibleCall(
   { call, dollars }: CallState,
   { buyer_id, buyer_group_id }: AttemptState,
@@ -120,12 +117,11 @@ export function convertibleCall(
     ...dollars,
     buyer_group_id,
     converted: dollars.paid.some((each) => each.buyer_id === buyer_id),
-    // Without rounding, 0.3 - (0.1 + 0.2) would be an amount that somebody has set.
+    // Without rounding, 0.3 - (0.1 + 0.2) would look like an amount that a user has set.
     set_revenue: cents(dollars.revenue - paid),
   };
 }
 
-/** The session of a call in this state, with the keys to be played to its buyer. */
 export function sessionOfState(
   { call, attempts, words, key_presses }: CallState,
   { fresh } = { fresh: false },

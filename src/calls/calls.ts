@@ -24,7 +24,7 @@ import { cachedCount, CHRONOLOGICAL, type SortKey } from '../db/list-statements'
 const orders: Record<string, SortKey> = {
   created_at: { sql: 't.created_at', type: 'timestamptz' },
   ended_at: { sql: 't.ended_at', type: 'timestamptz', nullable: true },
-  // As stored: the duration of a call in progress grows, which would move it between pages.
+  // The stored value: the duration of a call in progress grows, which would move it between pages.
   total_duration: { sql: 't.total_duration', type: 'bigint', nullable: true },
   revenue: { sql: 't.revenue', type: 'numeric' },
   payout: { sql: 't.payout', type: 'numeric' },
@@ -79,13 +79,8 @@ export const callFilters = {
     '(t.token_values @> ({token_like}::jsonb->0) OR t.token_values @> ({token_like}::jsonb->1))',
 } as const satisfies Filters;
 
-/** Values of tokens in a query that may be numbers or booleans in JSON. */
 const NO_TEXT = /^(-?(0|[1-9]\d{0,14})(\.\d{1,10})?|true|false)$/;
 
-/**
- * The filter by a token: that it exists, or that it has a value, whether that is stored as a text,
- * a number or a boolean.
- */
 function tokenFilter({
   token_key: key,
   token_value: value,
@@ -106,7 +101,7 @@ function tokenFilter({
 
 const FIELDS = facets(contract.document.components.schemas.CallUpdateFields!).properties;
 
-/** A postback, whose keys that are no fields become tokens. */
+/** Keys of a postback that are no fields become tokens. */
 function postback(body: Record<string, unknown> = {}): CallChanges {
   const isField = ([name]: [string, unknown]) => Object.hasOwn(FIELDS, name);
   const sent = Object.entries(body);
@@ -116,7 +111,10 @@ function postback(body: Record<string, unknown> = {}): CallChanges {
   };
 }
 
-/** Each holds a database connection while the carrier answers; other requests need some too. */
+/**
+ * Each call being placed holds a database connection while the carrier answers; other requests need
+ * some too.
+ */
 const MAX_CONCURRENT_CALLS = 4;
 
 /**

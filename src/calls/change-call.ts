@@ -2,30 +2,26 @@ import type { Db } from '../db/tenant';
 import { ADD_PAYOUT, ADD_REVENUE, ADD_TOKENS, SAVE_RECORDING } from './queries/change-call';
 import { LOCK_CAPS_OF_CALL } from './queries/concurrency-slots';
 
-// The writers of what is not routing: money, tokens, recordings. The call is locked by the caller.
+// Writers of money, tokens and recordings, apart from routing. The caller has locked the call.
 
 type Sql = Pick<Db, 'sql'>;
 
-/** A change of an amount of a call, in dollars; negative to take some off. */
+/** In dollars; negative to reduce the amount. */
 export interface AmountChange {
   call_id: number;
   /** The buyer whose conversion it belongs to, if there is one. */
   buyer_id: number | null;
   amount: number;
-  /** Why, for the ledger. */
+  /** The reason, for the ledger. */
   note?: string | null | undefined;
   now: Date;
 }
 
-/** Adds to the revenue of a call, of its lead, and of the conversion of its buyer. */
 export async function addRevenue(db: Sql, change: AmountChange): Promise<void> {
   await db.sql(ADD_REVENUE, { ...change, note: change.note ?? null });
 }
 
-/**
- * Adds to the payout of a call, of its lead, and of the conversion of its buyer. With `converts`
- * the traffic source counts as paid even if the amount is 0.
- */
+/** With `converts` the traffic source counts as paid even if the amount is 0. */
 export async function addPayout(
   db: Sql,
   change: AmountChange & { converts: boolean },
@@ -33,13 +29,12 @@ export async function addPayout(
   await db.sql(ADD_PAYOUT, { ...change, note: change.note ?? null });
 }
 
-/** A buyer, and the group through which it was dialed. */
 export interface DialedBuyer {
   buyer_id: number;
   buyer_group_id: number | null;
 }
 
-/** Whose caps a call counts for: nulls for what it has not. */
+/** Owners of the caps that a call counts for; null where it has none. */
 export interface CapsOfCall {
   buyer_id: number | null;
   buyer_group_id: number | null;
@@ -62,7 +57,7 @@ export async function addTokens(
   await db.sql(ADD_TOKENS, { call_id, tokens: JSON.stringify(tokens), now });
 }
 
-/** Saves where the recording of a call is, also of one that is over; the first one stays. */
+/** Saves the URL of a recording, also of a call that has ended. A later URL does not replace it. */
 export async function saveRecording(
   db: Sql,
   call_id: number,

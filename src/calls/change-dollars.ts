@@ -8,7 +8,7 @@ import type { EditableCall } from './editable-call';
 import { recordEvent } from './record-call';
 import { reasonIn } from './return-conversion';
 
-/** What a request says that a call comes to, in dollars. */
+/** Amounts in a request, in dollars. */
 export interface Amounts {
   revenue?: number | undefined;
   add_revenue?: number | undefined;
@@ -18,7 +18,7 @@ export interface Amounts {
   adjustment_reason?: string | null | undefined;
 }
 
-/** Throws 422 for an amount that is given together with what is added to it. */
+/** Throws 422 for an amount that is given together with its `add_` field. */
 export function requireOneOfEach(amounts: Amounts): void {
   for (const name of ['revenue', 'payout'] as const)
     if (amounts[name] !== undefined && amounts[`add_${name}`] !== undefined)
@@ -51,7 +51,7 @@ export async function setPayout(
   const { id: call_id, buyer_id } = call;
   const is_first = (converts || target > 0) && !call.traffic_source_converted;
   const usage = { earned_revenue: -amount };
-  // Of a source, a call converts that it is paid for.
+  // For the caps of a traffic source, a call converts when the source is paid for it.
   const of_source = { ...usage, buyer_conversion: is_first ? 1 : 0 };
   await addUsage(db, call, { usage, of_source, now });
   if (amount < 0) await uncountPayout(db, call, { amount: -amount, now });

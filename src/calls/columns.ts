@@ -21,7 +21,7 @@ const NAME = `nullif(
   ''
 )`;
 
-/** As the carrier measured it; else as measured here. */
+/** The carrier's measurement, else ours. */
 export const TOTAL_DURATION = `coalesce(t.total_duration, ${seconds('t.created_at', until())})`;
 
 /** From the beginning of an inbound call, or the answer of an outbound one, until a connection. */
@@ -64,8 +64,8 @@ const FULLTEXT = `lower(
 )`;
 
 /**
- * How a call is read. `answered_at` of an inbound call is when a buyer answered, of an outbound
- * call when the person did; what buyers do in an outbound call is in its attempts only.
+ * `answered_at` of an inbound call is when a buyer answered, of an outbound call when the person
+ * did. What buyers do in an outbound call is in its attempts only.
  */
 export const callProjection = {
   schema: 'Call',
@@ -167,13 +167,12 @@ export const callProjection = {
 
 const joins = { b: 'LEFT JOIN buyers b ON b.company_id = t.company_id AND b.id = t.buyer_id' };
 
-/** The events of calls. */
 export const callEventProjection = {
   schema: 'CallEvent',
   singular: 'call_event',
   plural: 'call_events',
   everlasting: true,
-  // Of one call: without an index.
+  // No index: the list is of one call.
   fulltext: `lower(t.event || E'\\n' || coalesce(t.message, ''))`,
   joins,
   columns: {
@@ -188,13 +187,12 @@ export const callEventProjection = {
   },
 } as const satisfies Projection<'CallEvent', 'call_event', 'call_events'>;
 
-/** The buyers that were dialed for calls. */
 export const callAttemptProjection = {
   schema: 'CallAttempt',
   singular: 'call_attempt',
   plural: 'call_attempts',
   everlasting: true,
-  // Of one call: without an index.
+  // No index: the list is of one call.
   fulltext: `lower(t.status || E'\\n' || t.connect_to)`,
   joins,
   columns: {

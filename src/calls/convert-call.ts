@@ -58,7 +58,7 @@ export async function convertCall(
   return call.converted || dollars.conversion !== null;
 }
 
-/** What the buyer pays by: its bid for the call, else its conversions. None where it has paid. */
+/** The bid of the buyer for the call, else its conversions. Empty if it has paid. */
 async function payingConversions(
   db: Statements,
   { converted, bid, dialed_at }: { converted: boolean; bid: BidOfAttempt | null; dialed_at: Date },
@@ -86,7 +86,6 @@ const NAMELESS: PayingConversion = {
   attribution_token_values: [],
 };
 
-/** The first conversion that pays for a call of so many seconds with these tokens. */
 export async function firstApplying(
   db: Pick<Statements, 'sql' | 'company_id'>,
   conversions: readonly PayingConversion[],
@@ -110,8 +109,8 @@ export async function firstApplying(
 const MAX_DECISIONS = 20;
 
 /**
- * Decides as if nobody had paid for the caller before, and again as long as the database finds that
- * it is otherwise. Returns what became of the last decision, and that decision.
+ * Decides as if no one had paid for the caller before, and again while the database finds other
+ * payments. Returns the last decision, and whether it was written.
  */
 export async function untilAgreed<Decision>(
   decide: (known: PaidBefore) => Decision,
@@ -130,7 +129,7 @@ export async function untilAgreed<Decision>(
 type LockedCall = Pick<Change, 'call_id' | 'now'> &
   Omit<DialedBuyer, 'buyer_id'> & { buyer_id: number | null };
 
-/** Writes what is due for a call that the caller has locked. */
+/** The caller has locked the call. */
 async function settle(
   db: Statements,
   { call_id, now, ...buyer }: LockedCall,
@@ -144,13 +143,13 @@ async function settle(
   return decision;
 }
 
-/** Whether nothing is due, and nothing has to be marked. */
+/** True if nothing is due, and nothing has to be marked. */
 export const isNothing = ({ conversion, payout, expects }: Dollars): boolean =>
   conversion === null && payout === null && !expects.buyer_paid && !expects.source_paid;
 
 /**
- * Pays the source of a call because a user says so, whatever the offer's terms ask for. Returns
- * what stands in the way of that, if something does. The call is locked by the caller.
+ * Pays the source of a call because a user says so, whatever the offer's terms ask for. Returns a
+ * warning where the source is paid nothing. The caller has locked the call.
  */
 export async function payForOffer(
   db: Statements,
@@ -178,8 +177,9 @@ export async function payForOffer(
 }
 
 /**
- * Adds to the counters of what a call counts for. Groups are locked before buyers, and sources last,
- * as everywhere. Of a source, a call converts that it is paid for.
+ * Adds to the counters of the caps that a call counts for. Groups are locked before buyers, and
+ * sources last, as everywhere. For the caps of a source, a call converts when the source is paid
+ * for it.
  */
 export async function addUsage(
   db: Statements,

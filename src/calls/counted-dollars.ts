@@ -2,15 +2,14 @@ import type { Db } from '../db/tenant';
 import { cents } from '../routing/engine/payout';
 import { READ_AMOUNTS, READ_CONVERSIONS, RETURN_USAGE } from './queries/return-conversion';
 
-// What a call was counted with for caps, and when. Caps count dollars in the window in which they
-// were set. What takes some of them off takes them off the last ones, and out of the windows in
-// which those were counted: an hour or a day that came later never had them.
+// Usage with which a call was counted for caps, and when. Caps count dollars in the window in which
+// they were set. A reduction takes off the dollars that were set last, and out of the windows in
+// which these were counted: an hour or a day that came later never had them.
 
 type Sql = Pick<Db, 'sql'>;
 export type Conversion = Awaited<ReturnType<typeof readConversions>>[number];
 type Amount = Awaited<ReturnType<typeof readAmounts>>[number];
 
-/** The call, and whose caps it counts for. */
 export interface CountedCall {
   id: number;
   buyer_id: number | null;
@@ -18,7 +17,7 @@ export interface CountedCall {
   traffic_source_id: number | null;
 }
 
-/** What was counted for a buyer and its group, or for a source, at a time. */
+/** Usage counted at one time, for a buyer and its group or for a source. */
 export interface Counted {
   buyer_id: number | null;
   buyer_group_id: number | null;
@@ -29,7 +28,7 @@ export interface Counted {
   earned_revenue: number;
 }
 
-/** Dollars that were set at a time; negative where some were taken off. */
+/** Dollars that were set at one time; negative for a reduction. */
 interface Dollars {
   at: Date;
   amount: number;
@@ -40,7 +39,7 @@ export const readConversions = (db: Sql, { id }: Pick<CountedCall, 'id'>) =>
 export const readAmounts = (db: Sql, { id }: Pick<CountedCall, 'id'>) =>
   db.sql(READ_AMOUNTS, { call_id: id });
 
-/** What a buyer pays for a call, and since when. */
+/** Usage by a buyer's payment for a call, each part at the time at which it was set. */
 export function countedRevenue(
   { traffic_source_id }: CountedCall,
   { buyer_id, buyer_group_id, converted_at, revenue }: Conversion,
@@ -55,7 +54,10 @@ export function countedRevenue(
   ];
 }
 
-/** What a source is paid for a call, and since when. Of it, a call converts that it is paid for. */
+/**
+ * Usage by the payment to a source for a call. For the caps of a source, a call converts when the
+ * source is paid for it.
+ */
 export function countedPayout(
   call: CountedCall & { payout: number },
   amounts: readonly Amount[],
@@ -71,7 +73,8 @@ export function countedPayout(
 
 /**
  * Moves dollars that a locked call no longer brings, and that were taken off the present windows of
- * its caps, to the windows in which they were counted. Called before an event has the change.
+ * its caps, to the windows in which they were counted. Must be called before an event has the
+ * change.
  */
 export async function uncountRevenue(
   db: Sql,
@@ -87,7 +90,7 @@ export async function uncountRevenue(
   await move(db, call, { taken: takeOff(leftOf(set), amount), now, counted: ofRevenue });
 }
 
-/** The same for revenue that was set before the call converted, for less. */
+/** Like `uncountRevenue`, for revenue that was set before the call converted, for less. */
 export async function uncountSetRevenue(
   db: Sql,
   call: CountedCall,
@@ -97,7 +100,7 @@ export async function uncountSetRevenue(
   await move(db, call, { taken: takeOff(leftOf(changes), amount), now, counted: ofRevenue });
 }
 
-/** The same for what the source of the call is no longer paid. */
+/** Like `uncountRevenue`, for what the source of the call is no longer paid. */
 export async function uncountPayout(
   db: Sql,
   call: CountedCall & { payout: number },
@@ -125,7 +128,7 @@ async function move(db: Sql, call: CountedCall, { taken, now, counted }: Moved):
   );
 }
 
-/** Takes what was counted for a locked call out of the windows in which it was. */
+/** Takes usage of a locked call out of the windows in which it was counted. */
 export async function returnUsage(
   db: Sql,
   { id: call_id }: Pick<CountedCall, 'id'>,
@@ -145,7 +148,7 @@ const NOTHING = {
   earned_revenue: 0,
 };
 
-/** The same dollars for the buyer with its group, and for the source. */
+/** One entry for the buyer with its group, and one for the source. */
 const ofBoth = (
   { buyer_id, buyer_group_id, traffic_source_id }: Omit<CountedCall, 'id'>,
   dollars: Pick<Counted, 'at' | 'earned_revenue'> & { revenue?: number },
@@ -165,11 +168,10 @@ const revenueChanges = (amounts: readonly Amount[], buyer_id: number | null): Do
     .filter((amount) => amount.event === 'revenue_changed' && amount.buyer_id === buyer_id)
     .map(({ created_at: at, amount }) => ({ at, amount }));
 
-/** When the source was first paid, if an event has that. */
 const paidAt = (amounts: readonly Amount[]): Date | undefined =>
   amounts.find(({ event }) => event === 'payout' || event === 'payout_changed')?.created_at;
 
-/** `at` is when the source was paid what no change says. */
+/** `at`: when the source was paid the part that no event of a change has. */
 function payoutsOf(
   { payout }: { payout: number },
   amounts: readonly Amount[],
@@ -181,7 +183,7 @@ function payoutsOf(
   return leftOf([{ at, amount: cents(payout - sumOf(changes)) }, ...changes]);
 }
 
-/** What is left of dollars that were set one after the other. */
+/** Dollars that remain of those that were set one after the other. */
 function leftOf(set: readonly Dollars[]): Dollars[] {
   const left: Dollars[] = [];
   for (const dollars of [...set].sort((a, b) => a.at.getTime() - b.at.getTime()))
@@ -190,7 +192,7 @@ function leftOf(set: readonly Dollars[]): Dollars[] {
   return left;
 }
 
-/** Takes an amount off the last dollars, and returns what it has taken. */
+/** Takes an amount off the last of `left`, and returns what was taken. */
 function takeOff(left: Dollars[], amount: number): Dollars[] {
   const taken: Dollars[] = [];
   let rest = amount;

@@ -4,13 +4,16 @@ import type { CallOrigin } from '../routing/route-facts';
 import { pairTokens } from '../tokens/filters';
 import type { NewEvent } from './record-call';
 
-/** What a buyer has bid for a call, and the seconds after which it pays that. */
+/** A bid for a call, in dollars, and the seconds after which the buyer pays it. */
 export interface BidOfAttempt {
   amount: number;
   duration: number;
 }
 
-/** A bid as the conversion that it is: the buyer pays for this call, whatever it paid before. */
+/**
+ * A bid counts as a conversion without a duplicate time frame: the buyer pays for this call,
+ * whatever it paid before.
+ */
 export const conversionOfBid = ({ amount, duration }: BidOfAttempt): PayingConversion => ({
   id: 0,
   name: 'Bid',
@@ -22,7 +25,7 @@ export const conversionOfBid = ({ amount, duration }: BidOfAttempt): PayingConve
   attribution_token_values: [],
 });
 
-/** What decides whether a call converts with a buyer that was dialed for it. */
+/** Everything that decides whether a call converts with a buyer that was dialed for it. */
 export interface ConvertibleCall extends CallOrigin, PayoutTables {
   caller_number: number | null;
   offer_id: number | null;
@@ -32,39 +35,36 @@ export interface ConvertibleCall extends CallOrigin, PayoutTables {
   buyer_repeat_caller: boolean;
   traffic_source_repeat_caller: boolean;
   buyer_group_id: number | null;
-  /** Whether the buyer has paid for the call already. */
+  /** True if the buyer has paid for the call already. */
   converted: boolean;
   /** Dollars that a user set on the call before it had a conversion. */
   set_revenue: number;
-  /** Whether a user took a conversion back, or a payout: then only what is reported converts. */
+  /** True if a user took a conversion back, or a payout: then only what is reported converts. */
   is_returned: boolean;
   is_payout_returned: boolean;
 }
 
-/** Whether the buyer has paid, or the source was paid, for the same caller shortly before. */
+/** Payments for the same caller shortly before, by the buyer and to the source. */
 export interface PaidBefore {
   buyer_paid: boolean;
   source_paid: boolean;
 }
 
-/** What one look at a call finds is due for it. Dollars. */
+/** Result of one decision about a call, in dollars. */
 export interface Dollars {
-  /** What the buyer pays from now on. */
   conversion: {
     id: number | null;
     name: string | null;
     revenue: number;
     /** The part of it that is not on the call yet. */
     added: number;
-    /** Tokens that it gives to the call. */
     tokens: Record<string, string>;
   } | null;
-  /** What the traffic source is paid. */
   payout: number | null;
   /**
-   * The time frames in seconds in which the buyer must not have paid for the caller, and the source
-   * must not have been paid; 0 when it does not matter. What the decision takes for granted is
-   * `expects`: whoever writes it asks again.
+   * Time frames in seconds in which the buyer must not have paid for the caller, and the source
+   * must not have been paid; 0 when it does not matter. The decision assumes `expects`: the
+   * statement that writes it checks that again.
    */
   buyer_seconds: number;
   source_seconds: number;
@@ -82,7 +82,9 @@ interface Decided {
   known: PaidBefore;
 }
 
-/** What the buyer pays for a call, and what its source is paid, each once per call. Pure. */
+/**
+ * Decides what the buyer pays for a call, and what its source is paid, each once per call. Pure.
+ */
 export function decideDollars(call: ConvertibleCall, decided: Decided): Dollars {
   const { answered_seconds, reported } = decided;
   const bought = purchaseOf(call, decided);
@@ -95,16 +97,13 @@ export function decideDollars(call: ConvertibleCall, decided: Decided): Dollars 
   return dollarsOf(bought, due ? paymentOf(call, due, decided.known) : UNPAID);
 }
 
-/** Pays the source of a call what is due, and nothing else. Pure. */
 export const decidePayment = (
   call: ConvertibleCall,
   due: NonNullable<ReturnType<typeof payoutOf>>,
   known: PaidBefore,
 ): Dollars => dollarsOf(NOT_BOUGHT, paymentOf(call, due, known));
 
-/** What the buyer pays, and what that depends on. */
 type Purchase = Pick<Dollars, 'conversion' | 'events'> & { seconds: number; paid_before: boolean };
-/** What the source is paid, and what that depends on. */
 type Payment = Pick<Dollars, 'payout' | 'events'> & { seconds: number; paid_before: boolean };
 
 const NOT_BOUGHT: Purchase = { conversion: null, events: [], seconds: 0, paid_before: false };
@@ -119,7 +118,7 @@ const dollarsOf = (bought: Purchase, payment: Payment): Dollars => ({
   events: [...bought.events, ...payment.events],
 });
 
-/** Callers who withhold their number are all different. */
+/** Calls that withhold the caller's number cannot be matched to earlier ones. */
 const timeFrameOf = ({ caller_number }: ConvertibleCall, seconds: number): number =>
   caller_number === null ? 0 : seconds;
 

@@ -4,7 +4,7 @@ import { HttpProblem } from '../errors';
 import { DESCRIBE_CALL, FIND_DISPOSITION } from './queries/describe-call';
 import { recordEvent } from './record-call';
 
-/** What people say of a call; null takes it away. */
+/** Fields that users write about a call; null clears a field. */
 export interface CallDescription {
   disposition_key?: string | null | undefined;
   disposition_notes?: string | null | undefined;
@@ -13,8 +13,8 @@ export interface CallDescription {
 }
 
 /**
- * Writes what people say of a locked call, and an event with it. Throws 422 for a disposition that
- * is not the company's, with the list of those that are.
+ * Writes the fields and an event, for a locked call. Throws 422 for a disposition that the company
+ * does not have, with the list of those that it has.
  */
 export async function describeCall(
   db: Db,

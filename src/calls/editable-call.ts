@@ -16,7 +16,6 @@ export interface EditableCall {
   traffic_source_id: number | null;
   /** The buyer it was connected to, else the last one that was dialed. */
   buyer_id: number | null;
-  /** The group through which that buyer was dialed. */
   buyer_group_id: number | null;
   revenue: number;
   payout: number;
@@ -50,7 +49,6 @@ export async function lockEditableCall(
   return (await db.sql(READ_EDITABLE_CALL, { id }))[0];
 }
 
-/** Locks a lead against other writers until the transaction ends. */
 export async function lockLead(db: Pick<Db, 'sql'>, lead_id: string): Promise<void> {
   await db.sql(LOCK_LEAD, { lead_id });
 }

@@ -6,7 +6,6 @@ import { readCallState, type CallState } from './call-state';
 import { FIND_STALE_CALLS, IS_STALE } from './queries/concurrency-slots';
 import { recordChange, type Progress } from './record-change';
 
-/** How many calls are looked at in one run. */
 const BATCH = 200;
 
 /**

@@ -14,9 +14,8 @@ import { conversionOfBid, decideDollars, type PaidBefore } from './decide-dollar
 import type { BuyerUse, Change, Progress } from './record-change';
 import { leaseOf } from './session';
 
-// What an event changes about a call, decided from the call as it was read.
+// Changes of a call by events, decided from the call as it was read.
 
-/** An event as the carrier or softswitch of a call reports it. */
 export interface ReportedEvent extends CallEvent {
   /** Seconds since the buyer took the call, where the carrier or softswitch measures them. */
   duration?: number | null | undefined;
@@ -29,20 +28,18 @@ export interface ReportedEvent extends CallEvent {
    * round is left is ignored: that report follows, and routes the call.
    */
   ends_separately?: boolean;
-  /** Id of the agent who takes the call, where it is known. */
   agent_id?: Reference | null | undefined;
   /** Seconds that the caller's side lasted: with `completed`, the most that a buyer has talked. */
   total_duration?: number | null | undefined;
   /**
-   * With `completed`: the carrier says that the buyer of the attempt had the call. That counts for
-   * a call too which has ended, as it seemed, without a buyer.
+   * With `completed`: the carrier says that the buyer of the attempt had the call. Counts also for
+   * a call that was considered ended without a buyer.
    */
   took_call?: boolean;
 }
 
-/** What happens to a call, whatever other calls of the caller come to. */
+/** Effect of an event on a call. It depends on payments for other calls of the caller. */
 export interface EventChange {
-  /** The change, given what was paid for the caller before. */
   decide: (known: PaidBefore) => Change & { progress: Progress };
 }
 
@@ -52,7 +49,6 @@ interface Happened {
   now: Date;
 }
 
-/** What an event changes about a call that is under way. */
 export async function changeByEvent(
   db: Pick<Statements, 'sql' | 'company_id'>,
   state: CallState,
@@ -89,7 +85,7 @@ export async function changeByEvent(
 }
 
 /**
- * Whether an end tells more than that the call is over: a call that has ended was only considered
+ * True if an end says more than that the call is over: a call that has ended was only considered
  * over, or a buyer had it of whom no answer was reported.
  */
 export const tellsTalk = (state: CallState, reported: ReportedEvent): boolean =>
@@ -100,7 +96,8 @@ const MAY_HAVE_TAKEN: readonly AttemptStatus[] = ['ringing', 'canceled'];
 
 /**
  * The buyer that an end says had the call, and of whom no answer was reported: the one that is
- * named, or the only one that it can be. A buyer who must press 1 has not taken it without that.
+ * named, or the only possible one. A buyer who must press 1 has not taken the call without doing
+ * so.
  */
 export function findTaker(
   { call, attempts }: CallState,
@@ -116,7 +113,7 @@ export function findTaker(
   return rung.length === 1 ? rung[0] : undefined;
 }
 
-/** The actual end of a call that was considered over, or the first that is heard of its buyer. */
+/** For the actual end of a call that was considered over, or the first report about its buyer. */
 export async function endByTalk(
   db: Pick<Statements, 'sql' | 'company_id'>,
   state: CallState,
@@ -152,7 +149,7 @@ export async function endByTalk(
   return { decide: (known) => ({ ...written(state, now), progress, use: useOf?.(known) }) };
 }
 
-/** The one that talked has completed; the others that rang are released. */
+/** The attempt that talked is completed; the others that rang are released. */
 const endsOfAttempts = (
   attempts: readonly AttemptState[],
   talking: AttemptState | undefined,
@@ -162,7 +159,7 @@ const endsOfAttempts = (
     ...(talking ? [[talking.uuid, 'completed'] as const] : []),
   ]);
 
-/** When a buyer took a call that has ended, by the time that it has talked. */
+/** Estimated from the end of the call and the time that the buyer has talked. */
 function estimateAnswer({ created_at }: AttemptState, seconds: number, ended_at: Date): Date {
   const at = ended_at.getTime() - seconds * 1000;
   return new Date(Math.max(at, Math.min(created_at.getTime(), ended_at.getTime())));
@@ -171,16 +168,18 @@ function estimateAnswer({ created_at }: AttemptState, seconds: number, ended_at:
 const written = ({ call, version }: CallState, now: Date) => ({ call_id: call.id, version, now });
 
 interface Talk {
-  /** The attempt whose buyer has the call. */
   talking: AttemptState;
-  /** The same if it has just taken it. */
+  /** Equals `talking` if its buyer has just taken the call. */
   connected: AttemptState | undefined;
-  /** Since it took the call. */
+  /** Since the buyer took the call. */
   seconds: number;
   agent_id?: Reference | null | undefined;
 }
 
-/** What the buyer that has the call uses and pays; undefined where there is nothing of that. */
+/**
+ * Use and payment of the buyer that has the call. The returned function gives undefined if there is
+ * nothing to write.
+ */
 async function useOfBuyer(
   db: Pick<Statements, 'sql' | 'company_id'>,
   state: CallState,
@@ -205,7 +204,7 @@ function endOf(
   was_connected: boolean,
   { reported: { hangup_cause }, now }: Pick<Happened, 'reported' | 'now'>,
 ) {
-  // Whoever was called has answered, whether or not a buyer did.
+  // The person who was called has answered, even if no buyer did.
   if (direction === 'outbound' && !was_connected)
     return { status: 'completed', ended_at: now, hangup_cause: hangup_cause ?? 'person_hung_up' };
   return was_connected
@@ -213,7 +212,9 @@ function endOf(
     : { status: 'no_answer', ended_at: now, hangup_cause: hangup_cause ?? 'caller_hung_up' };
 }
 
-/** As reported; else since the buyer was connected, and no longer than the call has lasted. */
+/**
+ * The reported seconds; else since the buyer was connected, and no longer than the call has lasted.
+ */
 function talkedSeconds(
   { connected_at }: AttemptState,
   { duration, total_duration }: ReportedEvent,

@@ -12,7 +12,6 @@ import { newSeed } from '../routing/seed';
 import { findOffer, readCaller, readTokens } from './read-incoming-call';
 import { explain, type Explained } from './outcome';
 
-/** A call that may come. */
 export interface PossibleCall {
   offer_id: Reference;
   caller_number?: string | null;
@@ -20,16 +19,16 @@ export interface PossibleCall {
   traffic_source_id?: Reference | null;
   sub_id?: string | null;
   number_called?: string | null;
-  /** By what it comes in; by default the carrier of the installation. */
+  /** The carrier that the call would come from; by default that of the installation. */
   carrier?: string;
   /** Repeats the draw of a decision. */
   seed?: string | null;
 }
 
 /**
- * Returns what would be decided about a call at a time, without a reservation. Throws 422. What the
- * caller's lead says counts only for those who may read the lead: a filter of one's own buyer would
- * tell it.
+ * Returns what would be decided about a call at a time, without a reservation. Throws 422. Data of
+ * the caller's lead counts only for users who may read the lead: a filter of their own buyer would
+ * reveal it.
  */
 export async function explainRouting(
   db: Db,
@@ -63,7 +62,7 @@ export async function explainRouting(
   return explain(facts, candidates, asked);
 }
 
-/** An id is not looked up before: what is read for the call says whether there is such an offer. */
+/** An id is not looked up first: loading the routing context shows whether the offer exists. */
 async function loadNamed(
   db: Db,
   reference: Reference,

@@ -41,8 +41,8 @@ const RECORDS: ReadonlySet<Group> = new Set([
 ]);
 
 /**
- * What calls came to, by up to three things at once: a page of the rows with the totals of all, the
- * bare rows of the page with root=false, or all rows as CSV.
+ * Figures of calls by up to three keys: a page of the rows with the totals of all, the bare rows of
+ * the page with root=false, or all rows as CSV.
  */
 export async function groupCalls(
   db: Db,
@@ -78,7 +78,7 @@ export async function groupCalls(
   );
 }
 
-/** Throws 422 for a token without its key, and for the key of none. */
+/** Throws 422 for `token` without its key, and for a key without `token`. */
 function requireTokenKey(group_by: readonly Group[], token_key: string | undefined): void {
   const wanted = group_by.includes('token');
   if (wanted === (token_key !== undefined)) return;
@@ -87,7 +87,7 @@ function requireTokenKey(group_by: readonly Group[], token_key: string | undefin
     : HttpProblem.field('token_key', 'invalid_value', 'is only allowed with group_by=token');
 }
 
-/** What the calls of each place of the key are looked up among, if that is a local time. */
+/** For each key that is a local time: when its periods begin, and their labels. */
 async function localTimes(
   db: Db,
   group_by: readonly Group[],

@@ -36,9 +36,8 @@ import type { CallSession } from './session';
 export type { ReportedEvent } from './event-change';
 
 interface EventToHandle extends ReportedEvent {
-  /** What webhooks said that are asked before a buyer is dialed. */
   vetoes?: PreDialVetoes | undefined;
-  /** Whether an event is refused that carries what would not be used. */
+  /** Refuse an event with a field that would not be used. */
   must_be_used?: boolean;
 }
 
@@ -52,7 +51,7 @@ export function handleCallEvent(
   reported: EventToHandle & { vetoes?: undefined },
   now: Date,
 ): Promise<CallSession>;
-/** The same where webhooks can be asked: without an effect when that must be done first. */
+/** For callers that can ask webhooks: has no effect if these must be asked first. */
 export function handleCallEvent(
   db: Db,
   reference: Reference,
@@ -115,7 +114,7 @@ async function handle(
     : write(db, state, change);
 }
 
-/** Records where the recording of a call is, once for each place. */
+/** Records the URL of a recording, once for each URL. */
 async function recordRecording(
   db: Db,
   state: CallState,
@@ -139,7 +138,6 @@ async function write(
   return recorded === 'stale' ? 'stale' : sessionOfState(stateAfter(state, decision.progress));
 }
 
-/** Throws 422. */
 function requireOwnAttempt(attempts: readonly AttemptRow[], { attempt }: ReportedEvent): void {
   const named = attempt?.toLowerCase();
   if (named && !attempts.some(({ uuid }) => uuid === named))
@@ -170,8 +168,8 @@ interface Rerouting {
 }
 
 /**
- * Writes an event that leaves the call without a buyer together with the next round of the call: one
- * exchange, so that no cap is locked while another is waited for.
+ * Writes an event that leaves the call without a buyer together with the next round of the call:
+ * one exchange, so that no cap is locked while another is waited for.
  */
 async function routeAgain(
   db: Db,
@@ -182,7 +180,7 @@ async function routeAgain(
   const { call, attempts, version } = state;
   // A call without a buyer uses and pays nothing.
   const { progress } = change.decide(NOBODY_PAID);
-  // Those that were dialed already are not dialed again.
+  // Buyers that were dialed already are not dialed again.
   const tried = new Set(attempts.map(({ buyer_id }) => buyer_id));
   const turn = { now, vetoes, tried, is_accepted: true };
   const ends = {

@@ -2,20 +2,17 @@ import type { Db } from '../db/tenant';
 import { SAVE_LEG_PRICE } from './queries/call-costs';
 import { FIND_CALL } from './queries/change-call';
 
-/** The price of one leg as its carrier reports it. */
 export interface LegPrice {
   /** The carrier's name for the leg. */
   leg_id: string;
-  /** What was sent: below 0 for a charge. */
+  /** Negative for a charge. */
   price: string | undefined;
   currency: string | undefined;
 }
 
 const PRICE = /^[+-]?\d{1,7}(\.\d{1,10})?$/;
 
-/**
- * Keeps the price of a leg of a call, by the id or uuid of the call. What is no price is ignored.
- */
+/** Saves the price of a leg, by the id or uuid of its call. A text that is no price is ignored. */
 export async function saveLegPrice(
   db: Db,
   call: { id: number } | { uuid: string } | undefined,

@@ -10,12 +10,15 @@ import {
   SUM_LEGS,
 } from './queries/call-costs';
 
-/** Each waits for the carrier; the calls of one run are asked about at the same time. */
+/** Calls of one run; the carrier is asked about all of them at the same time. */
 const BATCH = 10;
-/** Longer than the carrier is waited for. */
+/** Longer than the timeout of the carrier. */
 const LEASE_MS = 60_000;
 const MINUTE_MS = 60_000;
-/** Minutes after each look without a result. The first look is a minute after the end. */
+/**
+ * Minutes to wait after each attempt without a result. The first attempt is a minute after the end
+ * of the call.
+ */
 export const WAITS = [4, 10, 45, 120, 180, 360, 720, 1440];
 
 interface Look {
@@ -58,7 +61,7 @@ export async function lookUpCosts(
   return due.length;
 }
 
-/** Writes what is known now. Returns why the call gets no cost, if it is given up. */
+/** Writes the known costs. Returns the reason if the call is given up without a cost. */
 function settle(
   db: Db,
   { call_id, tries }: Look,
@@ -69,7 +72,7 @@ function settle(
     if ((await sql(LOCK_COST_LOOK, { call_id })).length === 0) return undefined;
     const is_asked = legs?.ok === true;
     const named = JSON.stringify(is_asked ? legs.legs : []);
-    // What a carrier reports without being asked may not name all legs.
+    // Reports that the carrier sends by itself may not name all legs.
     const is_certain = is_asked || legs === undefined;
     const [sum] = is_certain ? await sql(SUM_LEGS, { call_id, legs: named, is_asked }) : [];
     if (sum?.is_complete) {

@@ -6,17 +6,16 @@ import { LIMITS, tokensOf, type Data } from '../tokens/lead-data';
 const MAX_TOKEN_BYTES = 2 * LIMITS.bytes;
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
-/** What a token adds to a JSON object: its name, its value, a colon and a comma. */
+/** Bytes that a token adds to a JSON object: its name, its value, a colon and a comma. */
 const sizeIn = (tokens: Data, name: string): number =>
   Object.hasOwn(tokens, name) ? bytesOf(name) + bytesOf(tokens[name]) + 2 : 0;
 
-/** Whether tokens are more than a call has room for. */
 export const isTooLarge = (tokens: Data): boolean => bytesOf(tokens) > MAX_TOKEN_BYTES;
 
 /**
- * The tokens of keys that are no fields, for a call that has `kept`. Those of `sent` come with them
- * and win. What has no room is left out, and a warning says so: a postback is not lost. Sizes are
- * summed up, so that many keys take no longer than the same bytes in a few.
+ * Turns keys that are no fields into tokens, for a call that has `storedTokens`. `sentTokens` are
+ * written with them and win. A token without room is left out with a warning: a postback is not
+ * lost. Sizes are summed up, so that many keys take no longer than the same bytes in a few.
  */
 export function looseTokens(
   loose: Data,
@@ -42,7 +41,6 @@ export function looseTokens(
   return { tokens, warnings };
 }
 
-/** Which limit tokens exceed. */
 function overflowOf(used: { count: number; bytes: number; all_bytes: number }): string | undefined {
   if (used.count > LIMITS.tokens) return `must have at most ${LIMITS.tokens} tokens`;
   if (used.bytes > LIMITS.bytes) return `must be at most ${LIMITS.bytes} bytes as JSON`;

@@ -14,11 +14,9 @@ import { sessionOf, type CallSession } from './session';
 
 export interface IncomingCall {
   carrier: string;
-  /** The id that the carrier or softswitch gave to the call. */
   call_sid: string | null;
   /** E.164 without the plus; null when it is withheld. */
   caller_number: number | null;
-  /** As the carrier reports it. */
   caller_city?: string | null;
   caller_state?: string | null;
   caller_zip?: string | null;
@@ -26,22 +24,16 @@ export interface IncomingCall {
   number_id: string | null;
   /** Null when the number called forwards to a buyer. */
   offer_id: string | null;
-  /**
-   * How the offer was named, when `offer_id` may be the id of none: then an own identifier may be
-   * meant.
-   */
+  /** The reference as sent. `offer_id` may be the customer's own identifier. */
   unread_offer?: Reference;
-  /** The buyer to which the number called forwards; then there is no offer. */
   buyer_id: string | null;
-  /** Null: that of the caller's lead. */
+  /** Null: use that of the caller's lead. */
   traffic_source_id: string | null;
   sub_id: string | null;
   tokens: Record<string, unknown>;
-  /** What webhooks said that are asked before a buyer is dialed. */
   vetoes?: PreDialVetoes | undefined;
 }
 
-/** What to read to route a call that comes in. */
 export const askedOf = (incoming: IncomingCall): AskedCall => ({
   source: sourceOf(incoming),
   number: incoming.caller_number,
@@ -85,7 +77,6 @@ export function newCallOf(
   };
 }
 
-/** Whether a lead came from another traffic source than a call of its number. */
 const isOfOtherSource = (lead: CallFacts['lead'], source: number | null): boolean =>
   typeof lead?.traffic_source_id === 'number' &&
   source !== null &&
@@ -97,7 +88,6 @@ interface CallToDecide {
   found: RoutingContext;
 }
 
-/** The facts that decide where a new call goes. */
 export const factsOfNewCall = (
   db: Statements,
   { incoming: { vetoes }, call, found }: CallToDecide,
@@ -107,17 +97,16 @@ export const factsOfNewCall = (
     now,
     tried: new Set(),
     vetoes,
-    // What a seller has reserved is connected: the seller was promised that.
+    // The seller was promised that a reserved call is connected.
     is_accepted: found.reservation !== undefined,
     comes_in: true,
   });
 
-/** The first event of a call. */
 export const startedOf = ({ lead_id }: NewCall): NewEvent[] => [
   { event: 'started', details: { lead_id } },
 ];
 
-/** The session of a call that was just written. */
+/** Built without a read: the call was just written. */
 export const newSessionOf = (
   call: NewCall,
   routed: Routed,
@@ -128,7 +117,6 @@ export const newSessionOf = (
     fresh: true,
   });
 
-/** A call as it was just written. */
 const callRowOf = (call: NewCall, { id, round, set }: Routed, now: Date): CallRow => ({
   ...call,
   ...set,
@@ -140,7 +128,6 @@ const callRowOf = (call: NewCall, { id, round, set }: Routed, now: Date): CallRo
   conferences: 0,
 });
 
-/** Its attempts as they were just written. */
 const attemptRowsOf = ({ round, dial }: Routed, now: Date): AttemptRow[] =>
   dial.map((each) => ({
     uuid: each.attempt,

@@ -13,8 +13,6 @@ import type { CallRow } from './read-call';
 import type { NewCall, NewEvent, Round } from './record-call';
 import { leaseOf } from './session';
 
-// What comes of a call for which buyers were chosen, or none: what is decided, dialed and written.
-
 /** A call that is routed again, or that a person has answered. */
 type KnownCall = Pick<CallRow, 'id' | 'round' | 'carrier' | 'caller_number' | 'direction'> &
   CallToDial;
@@ -28,7 +26,7 @@ interface Found {
   events?: readonly NewEvent[];
 }
 
-/** What is written of a call for which these buyers were chosen, or none. Pure. */
+/** Pure. `members` may be empty. */
 export function outcomeOf(
   call: RoutableCall,
   { facts, asked: found, basis, events = [] }: Found,
@@ -65,7 +63,6 @@ export function outcomeOf(
   };
 }
 
-/** The decision about a call that goes to these buyers, or to none. Pure. */
 function verdictOf(
   facts: CallFacts,
   { now, seed, refused, bids }: RouteFacts,
@@ -92,7 +89,6 @@ function verdictOf(
   };
 }
 
-/** Why no buyer is dialed. */
 function reasonOf(
   { offer }: CallFacts,
   refused: Refused | undefined,
@@ -121,13 +117,11 @@ function fallbackOf({ offer }: CallFacts, refused: Refused | undefined): Action 
   return offer.fallback_type === 'hang_up' ? 'hang_up' : 'fallback';
 }
 
-/** A decision without a reservation, and all candidates in their order. */
 export interface Explained {
   verdict: Verdict;
   ordered: Ordered;
 }
 
-/** What would be decided, without a reservation. */
 export function explain(
   facts: CallFacts,
   candidates: readonly Candidate[],
@@ -155,7 +149,7 @@ function eventsOf(
 const isOutbound = (call: RoutableCall): boolean =>
   'direction' in call && call.direction === 'outbound';
 
-/** While buyers ring. Whoever was called has answered. */
+/** While buyers ring. The person who was called has answered. */
 const statusOf = (call: RoutableCall): string => (isOutbound(call) ? 'in_progress' : 'ringing');
 
 /** The fallback of an offer is for callers: a person who was called only hears a message. */
@@ -175,7 +169,6 @@ const withoutBuyer = (call: RoutableCall, { verdict, facts, now }: WithoutBuyer)
     ? abandonedCall(verdict.reason, facts.offer, now)
     : unanswered(verdict, facts, now);
 
-/** The columns of a call that a person has answered, and for which there is no buyer. */
 export const abandonedCall = (
   reason: string | null,
   { abandoned_message }: Pick<CallFacts['offer'], 'abandoned_message'>,

@@ -175,7 +175,6 @@ interface Recording {
   now: Date;
 }
 
-/** Writes the call and what follows for its contact and its lead, as for a schedule's call. */
 async function record(
   db: Statements,
   { draft, ok }: Sent,

@@ -10,7 +10,7 @@ import { lockCall, type CallRow } from './read-call';
 // then meet in a conference: the buyer after the last key, the caller when the carrier reports that
 // the connection has ended, and asks what to do.
 
-/** The name of a conference of a call, the first one being 1. */
+/** `n` counts from 1. */
 export const conferenceName = ({ uuid }: { uuid: string }, n: number): string => `${uuid}-${n}`;
 
 interface Keys {
@@ -46,7 +46,7 @@ export async function playKeys(
 const refused = (message: string) => HttpProblem.field('id', 'carrier_refused', message);
 
 /**
- * The conference in which the caller is to wait for the buyer, after the connection or an earlier
+ * The conference in which the caller waits for the buyer, after the connection or an earlier
  * conference (`ended`; 0 for the connection) has ended: undefined if no keys were played since.
  * Waits for a request that is having keys played.
  */

@@ -7,7 +7,6 @@ import { machineMessage, type MachineAction } from '../phone/machine-message';
 import { assignable, callerNumber } from '../phone/caller-number';
 import { READ_OFFERS_OF } from './queries/place-call';
 
-/** A call to be placed, as it is requested. */
 export interface CallOrder {
   from?: string | undefined;
   to?: string | undefined;
@@ -18,7 +17,6 @@ export interface CallOrder {
   machine_message?: string | null | undefined;
 }
 
-/** A call to be placed, with its references found. */
 export interface ReadOrder {
   /** E.164 digits; null for any number that may be used. */
   from: string | null;
@@ -26,13 +24,12 @@ export interface ReadOrder {
   target: DueLead;
   /** Null for a person who is not a lead. */
   lead_id: string | null;
-  /** What the order says about answering machines, instead of the schedule. */
   machine: Partial<Pick<Connection, 'machine_action' | 'machine_message'>>;
   /** The fields for problems with the person called, and with where the call is connected to. */
   fields: { to: string; owner: string };
 }
 
-/** A person who is not a lead. */
+/** Stands in for a person who is not a lead. */
 const NO_LEAD: Omit<DueLead, 'company_id' | 'caller_number' | 'created_at' | 'entered_at'> = {
   id: '0',
   uuid: '',
@@ -76,7 +73,7 @@ const NO_LEAD: Omit<DueLead, 'company_id' | 'caller_number' | 'created_at' | 'en
   user_traffic_source_id: null,
 };
 
-/** Finds what an order refers to. Throws 422. */
+/** Throws 422 for unknown references. */
 export async function readCallOrder(db: Db, order: CallOrder): Promise<ReadOrder> {
   const lead_id = await idOf(db, 'leads', order.lead_id, 'lead_id');
   const schedule_id = await idOf(db, 'schedules', order.schedule_id, 'schedule_id');
@@ -129,7 +126,6 @@ async function idOf(
   return String(await findNamed(db, table, { reference, field }));
 }
 
-/** A lead as it is now. */
 async function leadOf(db: Statements, lead_id: string): Promise<DueLead> {
   const lead = await readLead(db.sql, String(db.company_id), lead_id);
   if (!lead) throw unknownReferences('lead_id', [lead_id]);
@@ -139,8 +135,8 @@ async function leadOf(db: Statements, lead_id: string): Promise<DueLead> {
 type Owner = Pick<DueLead, 'schedule_id' | 'offer_id'>;
 
 /**
- * The schedule and the offer of a call: those that are named, else the lead's, else the offer of
- * the number that it comes from. The offer of a schedule is the schedule's.
+ * The schedule and the offer of a call: those in the request, else the lead's, else the offer of
+ * the number that the call comes from. A schedule that comes without an offer uses its own.
  */
 async function ownerOf(
   db: Db,

@@ -24,7 +24,10 @@ import {
 
 type Sql = Pick<Db, 'sql'>;
 
-/** A call as its routing needs it: inbound, or outbound if we are asked what follows an answer. */
+/**
+ * A call with what routing needs: inbound, or outbound if the carrier asks us what follows an
+ * answer.
+ */
 export interface CallRow {
   id: number;
   uuid: string;
@@ -55,7 +58,6 @@ export interface CallRow {
   conferences: number;
 }
 
-/** A buyer that was dialed for a call. */
 export interface AttemptRow extends AttemptState {
   round: number;
   buyer_id: number;
@@ -65,26 +67,29 @@ export interface AttemptRow extends AttemptState {
   dial: DialBuyer;
 }
 
-/** Such a call, without a lock. Throws 404. */
+/** Reads a call without a lock. Throws 404. */
 export async function readCall(db: Sql, reference: Reference): Promise<CallRow> {
   const call = await findCallBy(db, reference);
   if (!call) throw notFound();
   return call;
 }
 
-/** The same; undefined when there is none. */
+/** Like `readCall`; undefined when there is none. */
 export async function findCallBy(db: Sql, reference: Reference): Promise<CallRow | undefined> {
   const named = identify(reference);
   return named && (await db.sql(READ_CALL[named.key], { value: named.value }))[0];
 }
 
-/** The same, locked until the transaction ends: events about one call are handled one by one. */
+/**
+ * Like `findCallBy`, locked until the transaction ends: events about one call are handled one by
+ * one.
+ */
 export async function lockCall(db: Sql, reference: Reference): Promise<CallRow | undefined> {
   const named = identify(reference);
   return named && (await db.sql(LOCK_CALL[named.key], { value: named.value }))[0];
 }
 
-/** The call that its carrier or softswitch calls `call_sid`. */
+/** `call_sid` is the name of the carrier or softswitch for the call. */
 export const findCall = async (
   db: Sql,
   carrier: string,
@@ -96,7 +101,7 @@ export async function lockCallSid(db: Sql, carrier: string, call_sid: string): P
   await db.sql(LOCK_CALL_SID, { carrier, call_sid });
 }
 
-/** The buyers that were dialed for a call, in that order. */
+/** In the order in which the buyers were dialed. */
 export const readAttempts = async (db: Sql, call_id: number): Promise<AttemptRow[]> =>
   (await db.sql(READ_ATTEMPTS, { call_id })) as AttemptRow[];
 
@@ -108,13 +113,13 @@ export const attemptOfLeg = async (
 ): Promise<string | undefined> =>
   (await db.sql(FIND_ATTEMPT_OF_LEG, { call_id, leg_sid }))[0]?.attempt ?? undefined;
 
-/** The keys to be played to the buyer of a call, in order. */
+/** In the order in which they are to be played. */
 export const readKeyPresses = (
   db: Sql,
   call_id: number,
 ): Promise<{ id: number; digits: string }[]> => db.sql(READ_KEY_PRESSES, { call_id });
 
-/** The decisions about a call in order of time, with the names that the buyers have now. */
+/** Decisions in order of time, with the names that the buyers have now. */
 export async function readDecisions(db: Sql, call_id: number): Promise<Decision[]> {
   const rows = await db.sql(READ_DECISIONS, { call_id });
   const ids = new Set(rows.flatMap(({ basis }) => candidateIds(basis as StoredBasis)));

@@ -9,7 +9,6 @@ import { tokensOf } from '../tokens/lead-data';
 import type { IncomingCall } from './new-call';
 import { SOFTSWITCH } from './update-call';
 
-/** A call as a softswitch reports it. */
 export interface ReportedCall {
   caller_number?: string | null;
   number_called?: string;
@@ -20,7 +19,7 @@ export interface ReportedCall {
   tokens?: Record<string, unknown>;
 }
 
-/** Finds what a reported call refers to. Throws 422. */
+/** Throws 422 for unknown references. */
 export async function readIncomingCall(
   db: Db,
   reported: ReportedCall,
@@ -44,7 +43,7 @@ export async function readIncomingCall(
 
 const WITHHELD = /^(anonymous|restricted|unknown|unavailable|private|withheld|blocked)?$/i;
 
-/** The number of the caller; null when it is withheld. Throws 422. */
+/** Null when the number is withheld. Throws 422. */
 export async function readCaller(db: Db, sent: string | null | undefined): Promise<number | null> {
   if (sent === undefined || sent === null || WITHHELD.test(sent.trim())) return null;
   return (await callerNumber(db, sent, 'caller_number')) ?? null;
@@ -62,7 +61,6 @@ export function readTokens(sent: Record<string, unknown> | undefined): Record<st
   return tokens;
 }
 
-/** The id of the offer that a reported call names. Throws 422. */
 export const findOffer = async (db: Db, reference: Reference): Promise<string> =>
   String(await findNamed(db, 'offers', { reference, field: 'offer_id' }));
 

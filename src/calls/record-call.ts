@@ -10,9 +10,6 @@ import type { BuyerChoice, NoRoom } from '../routing/reserve-buyers';
 import { BEGIN_CALLS } from './queries/begin-calls';
 import { INSERT_EVENT, START_ROUND } from './queries/record-call';
 
-// The writers of inbound calls and of their rounds, each of one statement.
-
-/** An inbound call before it is written. */
 export interface NewCall {
   uuid: string;
   carrier: string;
@@ -40,23 +37,21 @@ export interface NewEvent {
   details?: object | null;
 }
 
-/** The outcome of one search for a buyer. */
 export interface Round {
   round: number;
   now: Date;
   decision: StoredDecision;
   basis: Basis;
   dial: readonly DialBuyer[];
-  /** What these buyers have bid for the call. */
   bids: readonly (CandidateBid & { buyer_id: number })[];
-  /** Whether the carrier rings all of these as long as the one that rings longest. */
+  /** True if the carrier rings all of these buyers as long as the one that rings longest. */
   dials_as_one: boolean;
-  /** Seconds for which that one rings. */
+  /** The longest ring time of these buyers, in seconds. */
   longest: number;
   slots: readonly TakenSlot[];
   lease_until: Date;
   events: readonly NewEvent[];
-  /** The columns of the call from now on; without a new buyer it keeps the one that it has. */
+  /** Columns of the call from now on; without a new buyer it keeps the present one. */
   set: {
     status: string;
     fallback: string | null;
@@ -68,13 +63,12 @@ export interface Round {
   };
 }
 
-/** A new call, and its first round. */
 export interface BeginningCall {
   call: NewCall;
   round: Round;
 }
 
-/** Caps that were reserved before. */
+/** For a call whose caps were reserved before. */
 const NO_CAPS = {
   limit_ids: [],
   moved_calls: [],
@@ -86,7 +80,7 @@ const NO_CAPS = {
   uses: '[]',
 };
 
-/** Writes a new call whose caps are reserved, with its first round; returns its id. */
+/** The caps of the call must be reserved. Returns its id. */
 export async function recordNewCall(
   db: Pick<Db, 'sql'>,
   call: NewCall,
@@ -97,7 +91,7 @@ export async function recordNewCall(
   return row!.id;
 }
 
-/** What BEGIN_CALLS writes of calls, except their caps. */
+/** Parameters of BEGIN_CALLS, except those of caps. */
 export const beginningsOf = (calls: readonly BeginningCall[]) => ({
   calls: JSON.stringify(calls.map(beginningOf)),
   ...partsOf(calls.map(({ round }) => round)),
@@ -125,15 +119,15 @@ function withoutCaps(decision: StoredDecision): string {
 /** A round of a known call, with what ended the round before. */
 export interface NextRound {
   call_id: number;
-  /** Of the call as it was read; null for a call that is locked already. */
+  /** Version of the call as it was read; null for a call that is locked already. */
   version: string | null;
-  /** New statuses of attempts by uuid. */
+  /** By uuid. */
   ended_attempts: ReadonlyMap<string, AttemptStatus>;
   recording_url?: string | null | undefined;
   outcome: Round;
   usages: readonly CapUsage[];
   source_hold: BuyerChoice['source_hold'];
-  /** The source whose caps the transaction changes after the round: they are locked with the others. */
+  /** The source whose caps the transaction changes after the round; locked with the other caps. */
   source_id: number | null;
 }
 
@@ -168,7 +162,7 @@ export async function startRound(
   return { kind: result === 'stale' ? 'stale' : 'taken' };
 }
 
-/** The lists of what belongs to rounds, as JSON; each row names the place of its round. */
+/** Parts of rounds, as JSON lists; `place` in each row is the index of its round. */
 const partsOf = (rounds: readonly Round[]) => ({
   dials: placed(rounds, ({ dial, bids }) =>
     dial.map((each) => ({ ...each, ...bidOf(bids, each), dial: each })),
@@ -178,7 +172,7 @@ const partsOf = (rounds: readonly Round[]) => ({
   bases: basesOf(rounds),
 });
 
-/** What is kept of a bid with the attempt: that it expires later changes nothing. */
+/** A later expiry of the bid changes nothing for the attempt. */
 function bidOf(bids: Round['bids'], { buyer_id }: DialBuyer) {
   const bid = bids.find((each) => each.buyer_id === buyer_id);
   return bid && { bid: bid.amount, bid_duration: bid.duration };
@@ -189,7 +183,7 @@ const placed = (rounds: readonly Round[], rowsOf: (round: Round) => readonly obj
     rounds.flatMap((round, place) => rowsOf(round).map((row, n) => ({ ...row, place, n }))),
   );
 
-/** Those that the database may not have yet. */
+/** Only bases that the database may not have yet. */
 function basesOf(rounds: readonly Round[]): string {
   const bases = new Map(
     rounds.flatMap(({ basis }) => (basis.is_stored ? [] : [[basis.hash, basis]])),
@@ -197,7 +191,6 @@ function basesOf(rounds: readonly Round[]): string {
   return `[${[...bases.values()].map(({ hash, text }) => `{"hash":"${hash}","basis":${text}}`)}]`;
 }
 
-/** Writes one event of a call. */
 export async function recordEvent(
   db: Pick<Db, 'sql'>,
   {

@@ -9,15 +9,14 @@ import { RECORD_CONVERSION, RECORD_USE } from './queries/record-use';
 import type { AttemptRow } from './read-call';
 import type { NewEvent } from './record-call';
 
-/** What an event changes about a call; null leaves a column as it is. */
+/** Effect of an event on a call; null leaves a column as it is. */
 export interface Progress {
-  /** New statuses by uuid. */
+  /** By uuid. */
   attempts: ReadonlyMap<string, AttemptStatus>;
-  /** Those that are open from now on: slots that none of them needs are released. */
+  /** Attempts that are open from now on: slots that none of them needs are released. */
   open: readonly AttemptRow[];
   events: readonly NewEvent[];
   status: string;
-  /** The attempt whose buyer was just connected. */
   connected: Pick<AttemptRow, 'dial' | 'uuid'> | undefined;
   /** When that buyer took the call, if that is only known afterwards. */
   taken_at?: Date | undefined;
@@ -29,7 +28,6 @@ export interface Progress {
   lease_until: Date;
 }
 
-/** What the buyer that has the call uses of its caps, and what it pays. */
 export interface BuyerUse extends Omit<DialedBuyer, 'buyer_id'> {
   /** Null: only the source is paid. */
   buyer_id: number | null;
@@ -49,8 +47,8 @@ export interface Change {
 }
 
 /**
- * What became of a change. `stale`: the call is no longer as it was read. Otherwise nothing was
- * written if payments differ from what was expected: then these are the ones that were found.
+ * `stale`: the call is no longer as it was read. A `PaidBefore` has the payments that were found:
+ * they differ from those that the change expected, and nothing was written.
  */
 export type Recorded = 'written' | 'stale' | PaidBefore;
 

@@ -4,7 +4,7 @@ import { MARK_RECORDED, SET_LEG } from './queries/legs';
 import { readAttempts, type CallRow } from './read-call';
 import { recordEvent } from './record-call';
 
-/** Remembers the carrier's name for the leg of an attempt whose ringing may have to be stopped. */
+/** Saves the carrier's name for the leg of an attempt whose ringing may have to be stopped. */
 export async function rememberLeg(
   db: Pick<Db, 'sql'>,
   attempt: string,
@@ -17,7 +17,6 @@ interface Leg {
   call: Pick<CallRow, 'id' | 'carrier'>;
   attempt: string;
   leg_sid: string;
-  /** Where the carrier reports the recording. */
   report_to: string;
 }
 
@@ -48,7 +47,7 @@ export async function recordLeg(
   });
 }
 
-/** Returns why the carrier does not record; undefined when it does. */
+/** The failure as a text; undefined if the carrier records. */
 async function startAt(
   carrier: Carrier,
   { call, leg_sid, report_to }: Omit<Leg, 'attempt'>,

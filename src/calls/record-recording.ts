@@ -4,7 +4,7 @@ import type { CallState } from './call-state';
 import type { EventChange, ReportedEvent } from './event-change';
 import { leaseOf } from './session';
 
-/** Throws 422 where an event that tells where the recording is does not say it. */
+/** Throws 422 if an event about a recording does not say where it is. */
 export function requireRecording({ recording_url }: ReportedEvent): void {
   if (!recording_url)
     throw HttpProblem.field(
@@ -14,7 +14,7 @@ export function requireRecording({ recording_url }: ReportedEvent): void {
     );
 }
 
-/** What it changes about a call, at any time: of one that has ended nothing else. */
+/** Possible at any time. Nothing else of a call that has ended is changed. */
 export function changeByRecording(
   { call, version, attempts }: CallState,
   { attempt, recording_url }: ReportedEvent,

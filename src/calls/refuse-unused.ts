@@ -5,12 +5,12 @@ import type { CallState } from './call-state';
 import { findTaker, type ReportedEvent } from './event-change';
 import { READ_REPORTED } from './queries/reported-fields';
 
-// An event of a softswitch that carries something which would be used nowhere is refused, so that
-// whoever reports it learns that: nothing that was accepted is dropped.
+// An event of a softswitch with a field that would not be used is refused, so that its sender
+// learns that: no accepted value is dropped.
 
-/** The fields that carry something; `attempt` only says which buyer is meant. */
+/** Fields with content; `attempt` only says which buyer is meant. */
 type Field = 'key' | 'duration' | 'recording_url' | 'hangup_cause' | 'agent_id';
-/** By field, why it is not used; without those that are. */
+/** The reason by field; fields that are used are absent. */
 type Reasons = Partial<Record<Field, string>>;
 
 const NO_TALK = 'no buyer has taken the call: report `answered` first';
@@ -24,13 +24,11 @@ export const AFTER_END: Reasons = {
 
 const LATE = 'the step that this event reports is over';
 
-/** Why fields are not used by an event that comes late. */
 export const TOO_LATE: Reasons = {
   ...{ duration: LATE, hangup_cause: LATE, agent_id: LATE, recording_url: LATE },
   key: 'no key is awaited from that buyer',
 };
 
-/** Why fields are not used by the actual end of a call that was considered over. */
 export function explainLateEnd(state: CallState, reported: ReportedEvent): Reasons {
   const had_buyer =
     findTaker(state, reported) ?? state.attempts.find(({ connected_at }) => connected_at !== null);
@@ -41,10 +39,8 @@ export function explainLateEnd(state: CallState, reported: ReportedEvent): Reaso
 
 const nameEvent = ({ event }: ReportedEvent): string => `it has no meaning with \`${event}\``;
 
-/** The events that tell how the ringing of a buyer has ended. */
 const ENDS_OF_RINGING: readonly string[] = ['no_answer', 'busy', 'failed'];
 
-/** Why fields are not used by an event that changes the call. */
 export function explainEvent(
   { attempts }: CallState,
   reported: ReportedEvent,
@@ -63,19 +59,18 @@ export function explainEvent(
   };
 }
 
-/** Why fields are not used by an event that tells where the recording is. */
 export const explainRecording = (reported: ReportedEvent): Reasons => {
   const reason = nameEvent(reported);
   return { key: reason, duration: reason, hangup_cause: reason, agent_id: reason };
 };
 
-/** Blank fields, and no seconds, carry nothing. */
+/** Blank texts, and 0 seconds, carry nothing. */
 const hasContent = (value: unknown): boolean =>
   value !== undefined && value !== null && value !== '' && value !== 0;
 
 /**
- * Throws 409 with each field of an event that would not be used, and why. What the call says
- * already, or was reported before by an event of this kind, is a repetition, and accepted.
+ * Throws 409 with each field of an event that would not be used, and why. A value that the call has
+ * already, or that an earlier event of this kind has reported, is a repetition, and accepted.
  */
 export async function refuseUnused(
   db: Pick<Statements, 'sql'>,
@@ -93,7 +88,10 @@ export async function refuseUnused(
   if (problem) throw problem;
 }
 
-/** Returns whether the call, or an earlier event of this kind, has the same value of a field. */
+/**
+ * The predicate is true if the call, or an earlier event of this kind, has the same value of a
+ * field.
+ */
 export async function readReported(
   db: Pick<Statements, 'sql'>,
   call_id: number,

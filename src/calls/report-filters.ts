@@ -1,7 +1,6 @@
 import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 
-/** Which calls or leads a report is about. */
 export interface ReportFilters {
   created_at_from?: string;
   created_at_to?: string;
@@ -10,7 +9,7 @@ export interface ReportFilters {
   traffic_source_id?: Reference;
 }
 
-/** The same as parameters of the statements of reports, null if not given. */
+/** Parameters of the statements of reports, null if not given. */
 export const filtersOf = ({ accessScope }: Db, filters: ReportFilters) => ({
   created_at_from: filters.created_at_from ?? null,
   created_at_to: filters.created_at_to ?? null,
@@ -20,7 +19,7 @@ export const filtersOf = ({ accessScope }: Db, filters: ReportFilters) => ({
   scope_teams: accessScope ? teamsOf(accessScope.scope_teams) : null,
 });
 
-/** The pipeline has made ids of the references of filters. */
+/** The request pipeline has replaced references in filters by ids. */
 const idOf = (reference: Reference | undefined): string | null =>
   reference === undefined ? null : String(reference);
 

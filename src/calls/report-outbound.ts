@@ -22,7 +22,7 @@ export async function reportOutbound(
   if (!known) return false;
   if (!is_locked) await awaitPlacing(db, report.key);
   await db.statements((tx) => record(tx, report, now));
-  // What a buyer had to do with the call is handled as for an inbound call.
+  // The part of the buyer in the call is handled as for an inbound call.
   const end = { event: 'completed', total_duration: report.duration } as const;
   if (isOver(report.status)) await handleCallEvent(db, report.key, end, now);
   return true;

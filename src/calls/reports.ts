@@ -28,13 +28,13 @@ interface ReportOptions {
   db: Db;
   now: Date;
   category: string;
-  /** For callers who see nothing of what buyers pay. */
+  /** The category for callers who may not see what buyers pay. */
   without_sales?: string;
 }
 
 /**
- * What calls and leads came to. A caller with access to some offers sees all that came to these,
- * but figures of a buyer only if that buyer may be seen.
+ * Figures of calls and leads. A caller with access to some offers sees all figures of these, but
+ * those of a buyer only if that buyer may be seen.
  */
 export const callReports = ({ clock }: Deps) =>
   ({

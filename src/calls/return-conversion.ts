@@ -12,11 +12,10 @@ import type { EditableCall } from './editable-call';
 import { RETURN_CONVERSIONS, RETURN_PAYOUT, UNCONVERT_LEAD } from './queries/return-conversion';
 import { recordEvent } from './record-call';
 
-/** What is returned of a call. */
 export interface Return {
-  /** What buyers pay for it. */
+  /** Payments of buyers. */
   revenue: boolean;
-  /** What its traffic source is paid. */
+  /** Payment to the traffic source. */
   payout: boolean;
   reason: string | null;
   now: Date;
@@ -86,6 +85,6 @@ async function returnPayout(
 const dollarsOf = (amount: number) => `$${amount.toFixed(2)}`;
 const explained = (what: string, reason: string | null) => (reason ? `${what}: ${reason}` : what);
 
-/** The reason of a change, as the details of an event have it. */
+/** For the details of an event. */
 export const reasonIn = (reason: string | null | undefined) =>
   reason ? { adjustment_reason: reason } : {};

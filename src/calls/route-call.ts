@@ -29,21 +29,18 @@ import { outcomeOf, type RoutableCall } from './outcome';
 import type { CallRow } from './read-call';
 import { recordNewCall, startRound, type NewCall, type NewEvent, type Round } from './record-call';
 
-/** What decides where a call goes, and what is known of it. */
 interface Routing extends Pick<
   RoutingContext,
   'facts' | 'candidates' | 'known_bids' | 'basis' | 'caps' | 'webhooks'
 > {
   asked: RouteFacts;
-  /** What webhooks said so far; absent for a call about which they cannot be asked. */
+  /** Answers of pre-dial webhooks so far; absent for a call about which they cannot be asked. */
   vetoes?: PreDialVetoes | undefined;
   /** Events of the call that come before those of this round. */
   events?: readonly NewEvent[];
 }
 
-/** A routed call. */
 export interface Routed extends Pick<Round, 'round' | 'dial' | 'set'> {
-  /** Of the call. */
   id: number;
 }
 
@@ -102,7 +99,6 @@ async function convertAtDial(
 
 type Turn = Pick<CallToRoute, 'now' | 'tried' | 'vetoes' | 'is_accepted' | 'comes_in'>;
 
-/** The facts that decide where a call goes now. */
 export const factsOfCall = (
   db: Statements,
   call: NewCall | CallRow,
@@ -113,7 +109,7 @@ export const factsOfCall = (
     ...turn,
     seed: turn.vetoes?.seed ?? newSeed(),
     caller_number: call.caller_number,
-    // Also those of a lead of another source, which are not the call's (calls/new-call.ts).
+    // Includes tokens of a lead of another source, which are not the call's (calls/new-call.ts).
     tokens: { ...found.facts.lead?.data, ...call.token_values },
     origin: call,
     max_legs: maxLegsOf(call.carrier),
@@ -121,9 +117,9 @@ export const factsOfCall = (
     call_id: 'id' in call ? call.id : undefined,
   });
 
-/** What ends the round of a call that is routed again. */
+/** The end of the last round of a call that is routed again. */
 interface EndOfRound {
-  /** Of the call as it was read; null for a call that is locked already. */
+  /** Version of the call as it was read; null for a call that is locked already. */
   version: string | null;
   ended_attempts: ReadonlyMap<string, AttemptStatus>;
   events: readonly NewEvent[];
@@ -140,8 +136,8 @@ type NotRouted = 'stale' | 'needs_transaction';
 
 /**
  * Loads what decides about a call that is written already, and routes it: one exchange writes the
- * end of its last round, gives back the caps of that, reserves those of the next buyers, and records
- * what is dialed. Undefined when its offer is gone.
+ * end of its last round, gives back the caps of that, reserves those of the next buyers, and
+ * records what is dialed. Undefined when its offer is gone.
  */
 export async function routeKnownCall(
   db: Statements & Partial<Pick<Db, 'batched'>>,
@@ -184,7 +180,6 @@ export async function routeKnownCall(
   return chooseBuyers(db, found, { ...asked, ...checksOf(call, routing) }, take);
 }
 
-/** The buyers that a seller has reserved, else the first that can be reserved now. */
 async function claimOrChoose(
   db: Statements,
   call: RoutableCall,
@@ -201,7 +196,7 @@ async function claimOrChoose(
   return chooseBuyers(db, routing, { ...asked, ...checksOf(call, routing) }, take);
 }
 
-/** Whom to ask before buyers are chosen or dialed; nobody where `vetoes` are absent. */
+/** Checks before buyers are chosen or dialed; none without answers of pre-dial webhooks. */
 function checksOf(call: RoutableCall, { asked, webhooks, known_bids, vetoes }: Routing) {
   const { tokens } = asked;
   return {

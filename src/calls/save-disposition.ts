@@ -9,13 +9,12 @@ export const DEFAULTS = defaultsOf('DispositionFields') as { position: number };
 
 type Columns = Pick<Fields, 'key' | 'name' | 'external_record_id'> & Partial<typeof DEFAULTS>;
 
-/** The columns that a request writes; a null puts the default back. */
+/** A null restores the default of a column. */
 function columnsOf(fields: Fields): Columns {
   const { key, name, position, external_record_id } = withDefaults(fields, DEFAULTS);
   return { key, name, position, external_record_id } as Columns;
 }
 
-/** Creates a disposition and returns its id. */
 export async function createDisposition(
   tx: Db,
   fields: Schemas['DispositionCreate'],
@@ -31,7 +30,6 @@ export async function createDisposition(
   return (await tx.prisma.disposition.create({ data, select: { id: true } })).id;
 }
 
-/** Changes a locked disposition. */
 export async function updateDisposition(
   tx: Db,
   id: bigint,

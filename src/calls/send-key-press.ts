@@ -56,7 +56,7 @@ export async function sendKeyPress(
 
 const notThisCall = (message: string) => HttpProblem.field('id', 'wrong_state', message);
 
-/** The buyer that is asked for a key; undefined when none is. Throws 422 for several. */
+/** Undefined if no buyer is asked for a key. Throws 422 for several. */
 async function findAsked(db: Db, call: EditableCall): Promise<AttemptRow | undefined> {
   const attempts = await readAttempts(db, call.id);
   const [asked, ...others] = attempts.filter(({ status }) => status === 'answered');
@@ -91,7 +91,7 @@ async function answerFor(
   return isCheckRequired(result) ? result : undefined;
 }
 
-/** Plays keys to the buyer that the call is connected to. A carrier is asked last. */
+/** Plays keys to the buyer that the call is connected to. The carrier is asked last. */
 async function press(
   db: Db,
   call: EditableCall,

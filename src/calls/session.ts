@@ -27,19 +27,17 @@ export interface CallSession {
   key_presses?: readonly { id: number; digits: string }[];
 }
 
-/** The words of an offer that its calls need when they fall back. */
+/** Texts of an offer that its calls need when they fall back. */
 export type WordsOfSession = Omit<OfferWords, 'greeting_message'>;
 
 const withPlus = (number: number | null) => (number === null ? null : `+${number}`);
 
 interface SessionOptions {
-  /** The terms of the offer, needed when the call falls back. */
   terms: WordsOfSession | undefined;
-  /** Whether the buyers that ring are to be dialed now. */
+  /** True if the buyers that ring are to be dialed now. */
   fresh: boolean;
 }
 
-/** A call as its carrier or softswitch sees it. Pure. */
 export function sessionOf(
   call: CallRow,
   attempts: readonly AttemptRow[],
@@ -99,7 +97,6 @@ export function leaseOf(
     : TALKING_LEASE_SECONDS;
 }
 
-/** The session of a call that was read from the database. */
 export async function readSession(
   db: Statements,
   call: CallRow,

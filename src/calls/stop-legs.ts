@@ -2,7 +2,6 @@ import type { Deps } from '../deps';
 import { handleCallEvent } from './handle-event';
 import { CLAIM_LEGS_TO_STOP } from './queries/legs';
 
-/** How many legs are stopped at once. */
 const BATCH = 50;
 /** A leg that still rings is tried again after this. */
 const AGAIN_MS = 5_000;

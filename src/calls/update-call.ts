@@ -23,7 +23,7 @@ import { recordEvent } from './record-call';
 import { reportOutbound } from './report-outbound';
 import { reasonIn, returnConversion } from './return-conversion';
 
-/** Changes to a call, usually after it has ended. Amounts are dollars. */
+/** Amounts are dollars. */
 export interface CallChanges extends Amounts, CallDescription {
   buyer_converted?: boolean | undefined;
   description?: string | null | undefined;
@@ -76,7 +76,9 @@ export async function updateCall(
   });
 }
 
-/** Fields whose change may count for caps. A hang-up is not: a carrier is asked for it. */
+/**
+ * Fields whose change may count for caps. A hang-up is not among them: a carrier is asked for it.
+ */
 const CHANGES_OF_CAPS = [
   'revenue',
   'add_revenue',
@@ -114,11 +116,11 @@ function requirePossible(
 
 interface DollarChanges {
   warnings: FieldErrors;
-  /** Whether an event has the reason of the changes. */
+  /** True if an event has the reason of the changes. */
   is_kept: boolean;
 }
 
-/** What is returned comes first: the other changes are about the call as it is afterwards. */
+/** Returns come first: the other changes apply to the call as it is afterwards. */
 async function changeDollars(
   db: Db,
   call: EditableCall,
@@ -148,7 +150,10 @@ async function changeDollars(
 const asksForReturn = ({ buyer_converted, offer_converted }: CallChanges) =>
   buyer_converted === false || offer_converted === false;
 
-/** With what the buyer pays goes what the source is paid, unless the request says otherwise. */
+/**
+ * A return of what the buyer pays also returns what the source is paid, unless the request says
+ * otherwise.
+ */
 function returnsOf(
   call: EditableCall,
   changes: CallChanges,
@@ -160,7 +165,6 @@ function returnsOf(
   return { revenue, payout: wanted && call.traffic_source_converted };
 }
 
-/** Records what a request says about a call, and a reason that no other event has. */
 async function recordNote(
   db: Db,
   { id: call_id }: EditableCall,
@@ -202,7 +206,6 @@ export async function mergeTokens(
     });
 }
 
-/** Returns whether the buyer pays, from now on or already before. */
 const convert = (
   db: Db,
   call: EditableCall,
@@ -230,7 +233,7 @@ function talkedSeconds(
 /**
  * Ends a call. A carrier is asked last, so that nothing has changed if it does not accept, and
  * reports the end like any other. If it will not, because it no longer has the call or a softswitch
- * carries the call, the call ends here and now.
+ * carries the call, the call is ended here.
  */
 async function hangUp(db: Db, call: EditableCall, { now, carrier }: Context): Promise<void> {
   if (call.ended_at !== null) return;

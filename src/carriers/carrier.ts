@@ -1,6 +1,5 @@
 export type CarrierName = 'sandbox' | 'twilio';
 
-/** How many telephones each carrier rings at once for one caller. */
 const MAX_LEGS: Record<CarrierName, number> = {
   sandbox: Infinity,
   // Nouns in one <Dial>.
@@ -8,21 +7,22 @@ const MAX_LEGS: Record<CarrierName, number> = {
 };
 
 /**
- * Whether a carrier rings all buyers of a round for one time, and records all of them or none: what
- * each has of its own must be asked for leg by leg.
+ * True if a carrier rings all buyers of a round for the same time, and records all of them or none:
+ * settings of one buyer must be requested leg by leg.
  */
 export const dialsAsOne = (carrier: string): boolean => carrier === 'twilio';
 
 /**
- * The longest that a carrier which dials by itself leaves two parties connected, in seconds: it is
- * told that limit, and may report nothing before. Null for a softswitch, which reports each step.
+ * The longest time, in seconds, that a carrier which dials by itself leaves two parties connected:
+ * the carrier gets that limit, and may report nothing before. Null for a softswitch, which reports
+ * each step.
  */
 export const findDialLimit = (carrier: string): number | null =>
   carrier === 'twilio' ? DIAL_LIMIT_SECONDS : null;
 
 /**
- * Whether the buyers of a call that came by the carrier `name` can be asked for a key: by the one
- * of the installation if it can, and by a softswitch, which has all in its own hands.
+ * True if the buyers of a call from the carrier `name` can be asked for a key: by the carrier of
+ * the installation if it supports that, and by any softswitch.
  */
 export const canWhisper = (name: string, own: Pick<Carrier, 'name' | 'can_whisper'>): boolean =>
   name !== own.name || own.can_whisper;
@@ -30,7 +30,7 @@ export const canWhisper = (name: string, own: Pick<Carrier, 'name' | 'can_whispe
 /** Four hours, which is also the limit of Twilio where none is given. */
 export const DIAL_LIMIT_SECONDS = 14_400;
 
-/** How many buyers ring at once for a call that came by `carrier`; a softswitch has no limit. */
+/** A softswitch has no limit. */
 export const maxLegsOf = (carrier: string): number =>
   Object.hasOwn(MAX_LEGS, carrier) ? MAX_LEGS[carrier as CarrierName] : Infinity;
 
@@ -57,19 +57,20 @@ export const CALL_STATUSES = [
 export type CallStatus = (typeof CALL_STATUSES)[number];
 
 const UNDER_WAY: readonly CallStatus[] = ['queued', 'ringing', 'in_progress'];
-/** Whether a call has ended. */
 export const isOver = (status: CallStatus): boolean => !UNDER_WAY.includes(status);
 
-/** What answered a call, as far as a carrier can tell. */
 export type AnsweredBy = 'human' | 'machine' | 'fax' | 'unknown';
 
-/** What makes a request safe to repeat. */
+/** Makes a request safe to repeat. */
 export interface Try {
   /** UUID; the same at every try of one request. */
   key: string;
   /** When the first try began that the carrier may have accepted; absent when none was. */
   tried_at?: Date;
-  /** The carrier's ids of other requests for the same numbers: an earlier try made none of them. */
+  /**
+   * The carrier's ids of other requests for the same numbers, which no earlier try of this one
+   * made.
+   */
   taken?: readonly string[];
 }
 
@@ -88,8 +89,8 @@ export interface CallRequest extends Try {
    */
   connect_to: string | null;
   /**
-   * Whether it detects answering machines, and reports them when it asks what to do: at once, or
-   * for a message at the end of their greeting. It then asks for a call with `connect_to` too.
+   * Detects answering machines, and reports them when the carrier asks what to do: at once, or for
+   * a message at the end of their greeting. The carrier then asks for a call with `connect_to` too.
    */
   detect_machine?: 'at_once' | 'for_message' | undefined;
   /** How long each of the two telephones rings. */
@@ -100,7 +101,6 @@ export interface NumberRequest extends Try {
   phone_number: string;
 }
 
-/** Why a carrier did not accept a request. */
 export interface Failure {
   ok: false;
   /** It may be tried again later. Otherwise it would be refused again. */
@@ -112,11 +112,9 @@ export interface Failure {
   maybe_sent?: boolean;
   /** One of `FAILURE_CODES`, or the carrier's own, such as twilio_21408. */
   code: string;
-  /** For people. */
   message: string;
 }
 
-/** The result of a request to a carrier. */
 export type Outcome<Status extends string> =
   | {
       ok: true;
@@ -127,7 +125,6 @@ export type Outcome<Status extends string> =
     }
   | Failure;
 
-/** Codes with the same meaning for every carrier. */
 export const FAILURE_CODES = {
   invalid_number: 'there is no such number',
   not_a_mobile: 'the number takes no text messages',
@@ -161,7 +158,6 @@ export interface NumberSearch {
   query?: string;
   /** At most 1000; by default 20. */
   limit?: number;
-  /** Numbers to leave out. */
   except?: readonly string[];
 }
 
@@ -172,7 +168,7 @@ export type Found = { ok: true; numbers: AvailableNumber[] } | Failure;
 /** One connection of a call: that of the caller, or that to a buyer. */
 export interface Leg {
   carrier_call_id: string;
-  /** What it has cost, as a decimal number of at most ten decimals; null until that is known. */
+  /** Decimal number with at most ten decimals; null until the cost is known. */
   cost: string | null;
   /** Three letters. */
   currency: string;
@@ -180,7 +176,6 @@ export interface Leg {
 
 export type Legs = { ok: true; legs: Leg[] } | Failure;
 
-/** Keys to play to one of the two parties of a call. */
 export interface KeyRequest {
   /** The leg of the party that hears them. */
   leg_id: string;
@@ -198,9 +193,8 @@ export interface Carrier {
    * none can be lost before its result is recorded.
    */
   instant: boolean;
-  /** How many telephones it rings at once for one caller. */
   max_legs: number;
-  /** Whether it can ask a buyer that has answered for a key, before it connects the caller. */
+  /** True if it can ask a buyer that has answered for a key, before it connects the caller. */
   can_whisper: boolean;
   sendSms(request: SmsRequest): Promise<Outcome<MessageStatus>>;
   placeCall(request: CallRequest): Promise<Outcome<CallStatus>>;

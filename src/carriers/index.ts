@@ -9,7 +9,7 @@ const CARRIERS = { sandbox, twilio: openTwilio } satisfies Record<
   (options: CarrierOptions) => Carrier
 >;
 
-/** The carrier of that name. Throws when an option that it needs is missing. */
+/** Throws when an option that the carrier needs is missing. */
 export const openCarrier = (name: CarrierName, options: CarrierOptions = {}): Carrier =>
   CARRIERS[name](options);
 

@@ -1,11 +1,9 @@
 import type { AvailableNumber } from './carrier';
 
-/** Consecutive numbers with the same first digits. */
 interface Series {
   country: string;
   toll_free?: boolean;
   prefix: string;
-  /** How many digits follow the prefix. */
   digits: number;
   first: number;
   last: number;
@@ -76,7 +74,7 @@ const SERIES: Series[] = [
 
 /**
  * Numbers that regulators reserve for fiction and that ring nowhere. Always the same numbers in the
- * same order, which goes round the areas.
+ * same order, in which the areas alternate.
  */
 export function fictionNumbers(): AvailableNumber[] {
   const longest = Math.max(...SERIES.map(({ first, last }) => last - first + 1));

@@ -2,7 +2,7 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import type { AvailableNumber } from './carrier';
 
 /**
- * Countries whose numbers are sold, by calling code. Numbers whose country is not known get the
+ * Countries whose numbers are sold, by calling code. A number whose country is not known gets the
  * first.
  */
 const SOLD: Record<string, readonly [string, ...string[]]> = {
@@ -13,8 +13,8 @@ const SOLD: Record<string, readonly [string, ...string[]]> = {
 
 /**
  * The country and kind of a telephone number (+ and digits). North American toll-free numbers
- * belong to no single country: they get the country `asked` for. Undefined for numbers of countries
- * that are not sold, and of another calling code than that of `asked`.
+ * belong to no single country: they get the requested `country`. Undefined for numbers of countries
+ * that are not sold, and for another calling code than that of `country`.
  */
 export function numberFacts(phone_number: string, asked?: string): AvailableNumber | undefined {
   const parsed = parsePhoneNumberFromString(phone_number);

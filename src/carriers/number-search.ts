@@ -2,14 +2,12 @@ import { getCountryCallingCode, isSupportedCountry } from 'libphonenumber-js/max
 import type { AvailableNumber, NumberSearch } from './carrier';
 
 const DEFAULT_LIMIT = 20;
-/** The greatest number of results of a search. */
 export const MAX_NUMBERS = 1000;
 /** Digits of the longest national numbers of the countries that are sold. */
 const MAX_NATIONAL_DIGITS = 10;
 /** Letter groups of the keys 2 to 9 (ITU-T E.161). */
 const KEYS = ['abc', 'def', 'ghi', 'jkl', 'mno', 'pqrs', 'tuv', 'wxyz'];
 
-/** The number of results that a search asks for. */
 export const limitOf = ({ limit = DEFAULT_LIMIT }: NumberSearch): number =>
   Math.min(Math.max(Math.trunc(limit), 1), MAX_NUMBERS);
 
@@ -41,7 +39,6 @@ export function keypadPattern({ country, query = '' }: NumberSearch): string {
   return pattern.length >= MAX_NATIONAL_DIGITS ? pattern.replace(/^0/, '') : pattern;
 }
 
-/** The numbers that match a search, as many as it asks for. */
 export function pick(numbers: Iterable<AvailableNumber>, search: NumberSearch): AvailableNumber[] {
   const skipped = callingCode(search.country).length + 1;
   const prefix = nationalPrefix(search);

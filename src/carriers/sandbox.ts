@@ -20,12 +20,11 @@ export interface MagicNumber {
   meaning: string;
   sms?: Ending<MessageStatus>;
   call?: Ending<CallStatus>;
-  /** What answers calls; a person by default. */
   answered_by?: AnsweredBy;
 }
 
 /**
- * What the sandbox does with a number +1 NPA 555 01xx, by its last four digits. Every other number
+ * Behavior of the sandbox for a number +1 NPA 555 01xx, by its last four digits. Every other number
  * answers calls and receives texts.
  */
 export const MAGIC_NUMBERS: Record<string, MagicNumber> = {
@@ -70,7 +69,7 @@ const NO_CALLS: Failure = {
   code: 'not_live',
   message: 'The sandbox has no calls in progress.',
 };
-/** What becomes of a call to a number, such as a person's or a buyer's. */
+/** Result of a call to a number, such as a person's or a buyer's. */
 export function sandboxCall(to: string): { status: CallStatus; answered_by: AnsweredBy } {
   const magic = magicOf(to);
   const ending = magic?.call;
@@ -96,16 +95,16 @@ export function sandbox(): Carrier {
       answer<CallStatus>(
         key,
         magicOf(to)?.call ?? {
-          // What follows the answer is played by telephony/play-sandbox-call.ts.
+          // Events after the answer are played by telephony/play-sandbox-call.ts.
           status: connect_to === null || detect_machine ? 'ringing' : 'completed',
         },
       ),
-    // Its calls have ended by the time it responds.
+    // Calls of the sandbox have ended by the time it responds.
     endCall: async () => NO_CALLS,
     stopRinging: async () => NO_CALLS,
     startRecording: async () => NO_CALLS,
     playKeys: async () => NO_CALLS,
-    // Nothing that the sandbox does costs anything, and nobody asks it.
+    // The sandbox charges nothing, and is never asked for costs.
     findLegs: async () => ({ ok: true, legs: [] }),
     searchNumbers: async (search) => ({ ok: true, numbers: pick(inventory(), search) }),
     buyNumber: async ({ key, phone_number }) =>

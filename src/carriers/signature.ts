@@ -16,7 +16,7 @@ export function signatureOf(auth_token: string, url: string, params: SignedParam
 }
 
 /**
- * Whether the sender of a request knows the token. `url` is the one that the carrier was given,
+ * True if the sender of a request knows the token. `url` is the one that the carrier was given,
  * with its query, not the one a proxy made of it.
  */
 export function isSigned(

@@ -116,7 +116,7 @@ function interpret(status: number, body: Json | undefined): Answer {
   return { ok: false, retryable: ours === 'unavailable', code: ours, message };
 }
 
-/** An answer that says nothing about what the carrier has done. */
+/** For an answer that does not show what the carrier has done. */
 export const toUnusable = (fault: string): Failure => ({
   ok: false,
   retryable: true,
@@ -125,7 +125,7 @@ export const toUnusable = (fault: string): Failure => ({
   message: `The carrier's answer ${fault}.`,
 });
 
-/** The records of a list; undefined where the answer has none, or something else in it. */
+/** Undefined where the answer has no list, or something other than records in it. */
 export function readRecords(body: Json, list: string): Json[] | undefined {
   const records = body[list];
   const isRecord = (value: unknown) =>
@@ -133,7 +133,7 @@ export function readRecords(body: Json, list: string): Json[] | undefined {
   return Array.isArray(records) && records.every(isRecord) ? (records as Json[]) : undefined;
 }
 
-/** The carrier's id of a record, as it can be stored and found again. */
+/** Undefined for an id that cannot be stored and found again. */
 export const readSid = ({ sid }: Json): string | undefined =>
   typeof sid === 'string' && /^[\x21-\x7e]{1,100}$/.test(sid) ? sid : undefined;
 

@@ -60,7 +60,6 @@ const MAX_LEGS = '1000';
 /** Calls that were never answered cost nothing, and may never get a price. */
 const UNANSWERED = ['busy', 'no_answer', 'failed', 'canceled'];
 
-/** A call and those that its <Dial> has made, with their prices. */
 export async function findLegs({ account, timeout_ms }: Service, sid: string): Promise<Legs> {
   const signal = AbortSignal.timeout(timeout_ms);
   const path = `Calls/${encodeURIComponent(sid)}`;
@@ -69,7 +68,7 @@ export async function findLegs({ account, timeout_ms }: Service, sid: string): P
   const fields = { ParentCallSid: sid, PageSize: MAX_LEGS };
   const others = await ask(account, { method: 'GET', path: 'Calls', fields, signal });
   if (!others.ok) return others;
-  // A cost without some of the legs would be written for ever.
+  // An incomplete list of legs would be stored as the final cost.
   const children = readRecords(others.body, 'calls');
   if (!children) return toUnusable('has no list of calls');
   const legs = [own.body, ...children].map(toLeg);

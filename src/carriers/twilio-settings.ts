@@ -1,9 +1,8 @@
-/** The account at a carrier with Twilio's API, and what that carrier can do. */
 export interface TwilioSettings {
   account_sid: string | undefined;
   auth_token: string | undefined;
   base_url: string;
-  /** Whether it can ask buyers for a key before it connects them. */
+  /** True if it can ask buyers for a key before it connects them. */
   can_whisper: boolean;
 }
 

@@ -47,30 +47,26 @@ const CODES: Record<number, FailureCode> = {
   21611: 'unavailable',
 };
 
-/** Our status for Twilio's status of a message; undefined when unknown. */
 export const messageStatusOf = (status: string): MessageStatus | undefined =>
   Object.hasOwn(MESSAGE, status) ? MESSAGE[status] : undefined;
 
-/** Our status for Twilio's status of a call; undefined when unknown. */
 export const callStatusOf = (status: string): CallStatus | undefined =>
   Object.hasOwn(CALL, status) ? CALL[status] : undefined;
 
-/** What answered a call, from Twilio's AnsweredBy; undefined when it was not asked. */
+/** Undefined when the carrier was not asked for it. */
 export function answeredByOf(word: string | undefined): AnsweredBy | undefined {
   if (!word) return undefined;
   if (word.startsWith('machine')) return 'machine';
   return word === 'human' || word === 'fax' ? word : 'unknown';
 }
 
-/** Our code for an error code of Twilio's in responses and status callbacks. */
 export const failureCodeOf = (code: number | string): string =>
   CODES[Number(code)] ?? `twilio_${code}`;
 
-/** Names of callers that withhold their number. */
 const WITHHELD = /^(|anonymous|restricted|blocked|unknown|unavailable|private|withheld)$/i;
 /** ANONYMOUS, RESTRICTED, BLOCKED, UNKNOWN and UNAVAILABLE as typed on a keypad. */
 const WITHHELD_DIGITS = /^\+?(266696687|7378742833|2562533|8656696|86282452253)$/;
 
-/** Whether Twilio's name of a caller is no telephone number, which a SIP address is not either. */
+/** True if Twilio's name of a caller is no telephone number, which a SIP address is not either. */
 export const isWithheld = (from: string): boolean =>
   [WITHHELD, WITHHELD_DIGITS, /^sips?:|@/i].some((pattern) => pattern.test(from.trim()));

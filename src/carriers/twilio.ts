@@ -33,7 +33,7 @@ export interface TwilioOptions {
   base_url?: string;
   /** Our own URL for the carrier's callbacks, such as https://api.example.com. */
   public_url: string;
-  /** Whether it runs the `url` of a <Number> before it connects the caller; by default it does. */
+  /** True if it runs the `url` of a <Number> before it connects the caller; by default it does. */
   can_whisper?: boolean;
   /** For one operation, from connecting to the last byte of the response. */
   timeout_ms?: number;
@@ -42,7 +42,6 @@ export interface TwilioOptions {
 interface Service {
   account: Account;
   timeout_ms: number;
-  /** Our URL for the carrier to call. */
   hook(name: string, key?: string): string;
 }
 
@@ -65,7 +64,6 @@ const NUMBERS = 'IncomingPhoneNumbers';
 const DETECTION = { at_once: 'Enable', for_message: 'DetectMessageEnd' };
 const CALL_EVENTS = ['initiated', 'ringing', 'answered', 'completed'];
 
-/** Twilio, or a service with its API. */
 export function twilio({
   account_sid,
   auth_token,
@@ -159,13 +157,10 @@ function numberRequest(service: Service, { phone_number, ...rest }: NumberReques
   };
 }
 
-/**
- * Whether a record was made by a request like ours. A text or call between two numbers of one
- * account has an incoming record as well.
- */
+/** A text or call between two numbers of one account has an incoming record as well. */
 const isOutgoing = ({ direction }: Json): boolean => direction === 'outbound-api';
 
-/** Instructions for an answered call: connect it, showing the number it was placed from. */
+/** Shows the number that the call was placed from. */
 function connectingTwiml(from: string, connect_to: string, timeout_seconds: number): string {
   const noun = /^sips?:/i.test(connect_to) ? 'Sip' : 'Number';
   const attributes = `callerId="${escapeXml(from)}" timeout="${timeout_seconds}"`;
@@ -218,7 +213,7 @@ async function findEarlier<Status extends string>(
   if (!answer.ok) return answer;
   const createdAt = (record: Json) => Date.parse(String(record.date_created));
   const listed = readRecords(answer.body, list);
-  // None of ours is in it: that would have the request sent twice.
+  // Treating this as "none of ours" would send the request twice.
   if (!listed) return toUnusable(`has no list of ${list}`);
   const records = listed
     .filter(

@@ -21,7 +21,7 @@ const DEFAULTS = defaultsOf('InboundWebhookFields') as {
   has_auth_token: boolean;
   show_buyer_names: boolean;
 };
-/** What `new` shows: any digest stands for the token that a create makes. */
+/** For `new`: any digest stands for the token that a create makes. */
 const UNSAVED = { ...DEFAULTS, auth_token_digest: '\\x00' };
 
 const pathOf = (kind: string) => `'/api/v1/inbound_webhooks/${kind}/' || t.vanity_uri`;

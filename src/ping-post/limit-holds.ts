@@ -3,7 +3,7 @@ import { HttpProblem } from '../errors';
 import type { Endpoint } from './read-request';
 import { COUNT_OPEN_HOLDS, LOCK_HOLDS } from './queries/holds';
 
-/** A caller is offered once or twice; more often only serves to keep buyers from others. */
+/** A seller offers a caller once or twice; more often would only keep buyers from other callers. */
 const MAX_OF_CALLER = 5;
 
 export interface NewHold {
@@ -13,15 +13,15 @@ export interface NewHold {
   /** E.164 without the plus. */
   caller_number: number;
   now: Date;
-  /** The ping whose hold it takes the place of. */
+  /** The ping whose hold the new one replaces. */
   replaces?: string | null;
 }
 
 /**
  * Throws 429 if the address, or the caller that it offers, has as many open holds at an endpoint as
- * one may have. Held by locks until the transaction ends, so that it is exact; that of the caller
- * comes before that of the address. Without the latter, no more holds can be under way than the
- * database has connections: only an address that is so near to its limit waits for its other pings.
+ * it may have. Locks until the end of the transaction make this exact; that of the caller comes
+ * before that of the address. Without the lock of the address, at most as many holds can be under
+ * way as the database has connections: an address waits for its other pings only near its limit.
  */
 export async function limitHolds(
   db: Statements,

@@ -12,13 +12,11 @@ import { forwardingNumber, loadBids, type Bid, type Terms } from './ping-record'
 import { type Candidate } from '../routing/engine/candidate';
 import { type Chosen } from '../routing/engine/reserved-choice';
 
-/** Why no buyer is available, as sellers read it. */
 export interface NoBuyer {
   status: Exclude<Schemas['PingStatus'], 'accepted'>;
   message: string;
 }
 
-/** The buyers to which a call could be sold, and what decides among them. */
 export interface Market {
   candidates: Candidate[];
   caps: RoutingContext['caps'];
@@ -28,7 +26,6 @@ export interface Market {
   number: string | null;
 }
 
-/** A call that a seller offers. */
 export interface Sale extends Terms {
   /** How many buyers the carrier of the installation rings at once. */
   max_legs: number;
@@ -36,11 +33,11 @@ export interface Sale extends Terms {
   tokens: Data;
   /** Only these buyers; all buyers of the offer if absent. */
   allowed?: readonly number[];
-  /** What bidders have answered. */
+  /** Answers of bidders. */
   vetoes: PreDialVetoes;
 }
 
-/** Whether calls can be forwarded to a number from anywhere, unlike to a SIP address. */
+/** A number can be called from anywhere, unlike a SIP address. */
 export const isDialable = (number: string | null): number is string =>
   number !== null && /^\+\d+$/.test(number);
 
@@ -53,20 +50,20 @@ const STATUSES = {
   traffic_source_concurrency_full: 'traffic_source_concurrency_full',
 } as const;
 
-/** What a source's caps are is for the company to know: dollars would tell what buyers pay. */
+/** The caps of a source are not for its sellers: dollars would reveal what buyers pay. */
 const OF_CAPS: Partial<Record<keyof typeof STATUSES, string>> = {
   traffic_source_cap_reached: 'a cap of the traffic source is used up',
   traffic_source_concurrency_full: 'the traffic source has as many calls in progress as it may',
 };
 
-/** Messages without the names of lists. */
 const UNNAMED: Partial<Record<keyof typeof STATUSES, string>> = {
   offer_suppressed: "the caller's number is on a suppression list of the offer",
 };
 
 /**
- * Loads what decides who gets a seller's call, or why there is no buyer; or says which bidders must
- * be asked first. All are asked that could take the call: the seller sees them all.
+ * Loads what decides who gets a seller's call, or the reason why there is no buyer; or says which
+ * bidders must be asked first. All bidders that could take the call are asked: the seller sees them
+ * all.
  */
 export async function openMarket(
   db: Statements,
@@ -125,7 +122,7 @@ const withoutOthers = <Found extends { candidates: readonly Candidate[] }>(
     ? { ...found, candidates: found.candidates.filter(({ id }) => allowed.includes(id)) }
     : found;
 
-/** The end of a hold, or of the first bid among its buyers that stands for less long. */
+/** The end of a hold, or that of the first bid of its buyers to expire. */
 export const endOfHold = (
   { bids }: Pick<Market, 'bids'>,
   { members }: Pick<Chosen, 'members'>,
@@ -135,7 +132,7 @@ export const endOfHold = (
   return new Date(Math.min(hold_ends.getTime(), ...ends.map((end) => end.getTime())));
 };
 
-/** No buyer is available: for this caller never, or just not now. */
+/** Distinguishes a caller that no buyer ever takes from one that none takes now. */
 export function noBuyerOf({ judged: { candidates, faults } }: Chosen): NoBuyer {
   // Another call has just taken the last place of the source.
   const [{ reason } = {}] = faults.values();

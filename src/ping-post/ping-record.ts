@@ -8,9 +8,6 @@ import {
   SAVE_ANSWER,
 } from './queries/pings';
 
-// Pings as they are stored, and what their replies need from the database.
-
-/** A ping, as a post for it needs it. */
 export interface PingRow {
   id: string;
   uuid: string;
@@ -23,9 +20,8 @@ export interface PingRow {
   /** The buyers in the reply to the ping, in order. */
   buyer_ids: number[];
   expires_at: Date;
-  /** The answer to its post; null before there was one. */
   answer: PostAnswer | null;
-  /** The call that came for the post. */
+  /** The call that the post announced. */
   call_uuid: string | null;
 }
 
@@ -45,7 +41,6 @@ export interface PostAnswer {
 
 export type NewPing = Omit<PingRow, 'id' | 'call_uuid'> & { inbound_webhook_id: number; now: Date };
 
-/** Stores a ping with its reply, and returns its id. */
 export async function insertPing(
   db: Statements,
   { token_values, answer, ...ping }: NewPing,
@@ -68,7 +63,7 @@ export async function lockPing(
   return row as PingRow | undefined;
 }
 
-/** Stores the answer to a post, and what it says about the call in addition to its ping. */
+/** Stores the answer to a post, and the data that it adds to those of its ping. */
 export async function saveAnswer(
   db: Statements,
   id: string,
@@ -82,7 +77,7 @@ export async function saveAnswer(
 /** A buyer, and what the seller gets for a call that it takes now. */
 export interface Bid {
   buyer_id: number;
-  /** Null like the name where the endpoint keeps the names of buyers. */
+  /** Null, like the name, if the endpoint hides the names of buyers. */
   user_buyer_id: string | null;
   name: string | null;
   /** + and digits, or a SIP address. */
@@ -95,13 +90,12 @@ export interface Bid {
   stands_until: Date | null;
 }
 
-/** What decides what a seller gets and reads. */
 export interface Terms {
   offer_id: number;
   caller_number: number;
   traffic_source_id: number | null;
   show_buyer_names: boolean;
-  /** The buyers that may be named at most; absent: all. */
+  /** The only buyers that may be named; absent: all. */
   may_name?: readonly number[] | undefined;
 }
 
@@ -115,7 +109,7 @@ interface AskedBids {
 
 const readBids = (db: Statements, asked: AskedBids) => db.sql(LOAD_BIDS, asked);
 
-/** The bids of buyers, by buyer. */
+/** By the id of the buyer. */
 export async function loadBids(
   db: Statements,
   buyer_ids: readonly number[],
@@ -152,10 +146,7 @@ function bidOf(
   };
 }
 
-/**
- * The number of the company to which calls for an offer are forwarded; null when it has none that
- * fits.
- */
+/** Null if no number of the company fits. */
 export async function forwardingNumber(
   db: Statements,
   { offer_id, traffic_source_id }: Pick<PingRow, 'offer_id' | 'traffic_source_id'>,

@@ -26,10 +26,9 @@ import { insertReservation } from '../routing/reservations';
 
 export type PingReply = Schemas['PingReply'];
 
-/** The outcome of a ping, or of a post without one. */
 export interface Sold {
   reply: PingReply;
-  /** Of a post. */
+  /** Only for a post. */
   answer: PostAnswer | undefined;
 }
 
@@ -37,12 +36,10 @@ interface Selling {
   webhook: SellersEndpoint;
   /** The network of the sender. */
   from: string;
-  /** How many buyers the carrier of the installation rings at once. */
   max_legs: number;
   now: Date;
-  /** Whether the seller forwards the call at once. */
+  /** True if the seller forwards the call at once. */
   posted: boolean;
-  /** What bidders have answered. */
   vetoes: PreDialVetoes;
 }
 
@@ -82,7 +79,6 @@ interface Choice {
   caller_number: number;
 }
 
-/** Writes the ping and its reservation. */
 async function record(
   db: Statements,
   { market, chosen, request, caller_number }: Choice,
@@ -185,7 +181,6 @@ interface Promised {
   warnings: string[];
 }
 
-/** The answer to a post for which a buyer is reserved. */
 export function answerOf(
   { number: own, ...bid }: Bid,
   { ping_id, number, expires_at, warnings }: Promised,

@@ -24,10 +24,8 @@ interface Posting {
   webhook: SellersEndpoint;
   /** The network of the sender. */
   from: string;
-  /** How many buyers the carrier of the installation rings at once. */
   max_legs: number;
   now: Date;
-  /** What bidders have answered. */
   vetoes: PreDialVetoes;
 }
 

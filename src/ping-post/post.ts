@@ -37,10 +37,8 @@ interface Posting {
   webhook: SellersEndpoint;
   /** The network of the sender. */
   from: string;
-  /** How many buyers the carrier of the installation rings at once. */
   max_legs: number;
   now: Date;
-  /** What bidders have answered. */
   vetoes: PreDialVetoes;
 }
 
@@ -91,7 +89,6 @@ export async function postPing(
   });
 }
 
-/** A ping and its post in one. */
 export async function pingAndPost(
   db: Db,
   sent: Schemas['PingRequest'],
@@ -109,7 +106,7 @@ const replyTo = ({ reply: { status, errors }, answer }: Sold): PostReply =>
 
 const PING_ID = /^([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})(?:-([1-9]\d{0,14}))?$/i;
 
-/** A ping, or one buyer of it. */
+/** A ping, or one of its buyers. */
 function parse(ping_id: string): { uuid: string; buyer_id: number | undefined } | undefined {
   const [, uuid, buyer_id] = PING_ID.exec(ping_id) ?? [];
   if (uuid === undefined) return undefined;
@@ -123,7 +120,6 @@ interface Post {
   request: SellersRequest;
   pinged: PingRow;
   ping_id: string;
-  /** The buyers that the `ping_id` stands for. */
   allowed: readonly number[];
   from: string;
   max_legs: number;
@@ -131,7 +127,7 @@ interface Post {
   vetoes: PreDialVetoes;
 }
 
-/** From the reservation of the ping, or from a new one. */
+/** Answers from the reservation of the ping, or from a new one. */
 async function answerPost(
   db: Statements,
   post: Post,
@@ -204,8 +200,8 @@ async function chooseAgain(
 }
 
 /**
- * The members in one order, though the database stores them in its own: the same answer is the same
- * text.
+ * Members in a fixed order, though the database stores them in its own: a repeated answer is the
+ * same text.
  */
 const accepted = (answer: PostAnswer, call_uuid: string | null): PostReply => ({
   success: true,

@@ -9,17 +9,15 @@ import { numberReader } from '../phone/parse-number';
 import { tokensOf, type Data } from '../tokens/lead-data';
 import { READ_ENDPOINT } from './queries/pings';
 
-/** An endpoint of sellers, as it is now. */
 export interface Endpoint {
   id: number;
   offer_id: number;
   traffic_source_id: number | null;
-  /** How long a buyer is reserved for a ping. */
   hold_seconds: number;
-  /** How many of these one address may have open. */
+  /** How many holds one address may have open. */
   max_open_holds: number;
   paused: boolean;
-  /** Whether the seller reads the names of buyers and lists. */
+  /** True if the seller may read the names of buyers and lists. */
   show_buyer_names: boolean;
   /** The buyers whose names it may read at most: those that its maker sees. Absent: all. */
   may_name?: readonly number[];
@@ -27,7 +25,6 @@ export interface Endpoint {
   sells_to?: readonly number[];
 }
 
-/** What a seller of calls has sent. */
 export interface SellersRequest {
   endpoint: Endpoint;
   /** E.164 without the plus; null if what was sent is not a number, undefined if nothing was. */
@@ -63,7 +60,7 @@ export async function readRequest(
   };
 }
 
-/** The source that the token belongs to, that the seller names, or else that of the endpoint. */
+/** The source of the token, else the one that the seller names, else that of the endpoint. */
 async function sourceOf(
   db: Db,
   { traffic_source_id: named }: Schemas['PostRequest'],

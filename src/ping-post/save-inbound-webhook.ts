@@ -28,14 +28,13 @@ async function takeVanityUri(
 }
 
 interface NewWebhook {
-  /** As it was sent: what is required is there. */
+  /** The body as sent: required fields are present. */
   sent: Fields;
-  /** The same with defaults. */
+  /** The body with defaults. */
   fields: Fields;
   token: WebhookToken | undefined;
 }
 
-/** Writes a new endpoint and returns its id. */
 export async function createInboundWebhook(
   db: Db,
   { sent, fields, token }: NewWebhook,
@@ -92,7 +91,7 @@ export async function updateInboundWebhook(
   return { vanity_uri: before.vanity_uri, token };
 }
 
-/** Deletes an endpoint and returns its address, which is free again. */
+/** The address is free again; it is returned. */
 export async function deleteInboundWebhook(db: Db, id: bigint, now: Date): Promise<string> {
   const data = deletedAt(now);
   const where = keyOf(db, id);
@@ -113,7 +112,6 @@ const OWN = [
   'external_record_id',
 ] as const satisfies readonly (keyof Fields)[];
 
-/** The columns of an endpoint that are among the fields, with the ids of its references. */
 async function columnsOf(db: Db, fields: Fields) {
   const own = Object.fromEntries(
     OWN.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])),

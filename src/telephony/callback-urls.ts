@@ -1,10 +1,8 @@
 import { BASE_PATH } from '../contract';
 import type { CallbackUrls } from './twiml';
 
-/** A call whose carrier needs callback URLs. */
 export interface CarriedCall {
   uuid: string;
-  /** The round that is being dialed. */
   round: number;
   /** E.164 without the plus. */
   number_called: number | null;
@@ -13,13 +11,13 @@ export interface CarriedCall {
 const baseOf = (public_url: string): string =>
   `${public_url.replace(/(?<!\/)\/+$/, '')}${BASE_PATH}/telephony`;
 
-/** Where a carrier reports about a text message that it was asked to send; `key` is its uuid. */
+/** The carrier reports there about a text message; `key` is the uuid of the message. */
 export const messageStatusUrl = (public_url: string, key: string): string =>
   `${baseOf(public_url)}/message_status?${new URLSearchParams({ key }).toString()}`;
 
 /**
- * The URLs that a carrier calls about a call. What it sends there about a leg to a buyer names
- * neither the call nor a number of the company, so the URLs do.
+ * URLs that a carrier calls about a call. Its requests about a leg to a buyer name neither the call
+ * nor a number of the company, so the URLs do.
  */
 export function callbackUrlsOf(
   public_url: string,

@@ -4,7 +4,6 @@ import type { CallStatus } from '../carriers/carrier';
 import type { Db } from '../db/tenant';
 import { readOfferWords } from '../routing/caller-facts';
 
-/** What a carrier reports when the caller's side of a call is over. */
 export interface CallEnd {
   call: CallRow;
   status: CallStatus;
@@ -13,8 +12,8 @@ export interface CallEnd {
 }
 
 /**
- * Ends a call. How long a buyer has talked says the report of the end of the dialing. Without that
- * the clock says it, and the buyer has talked no longer than the caller was there.
+ * Ends a call. The report of the end of the dialing says how long a buyer has talked. Without that
+ * report the clock decides, up to the time that the caller was there.
  */
 export async function endCall(db: Db, end: CallEnd, now: Date): Promise<void> {
   const { call, duration } = end;
@@ -25,7 +24,7 @@ export async function endCall(db: Db, end: CallEnd, now: Date): Promise<void> {
 }
 
 /**
- * Whether a buyer had a call of which nothing was reported before it was considered over. A caller
+ * True if a buyer had a call of which nothing was reported before it was considered over. A caller
  * who hears no greeting is only answered when a buyer is: then the caller's side lasted as long as
  * the buyer has talked.
  */

@@ -11,20 +11,17 @@ import {
   type PreDialVetoes,
 } from '../routing/pre-dial-webhooks';
 
-/** What a carrier reports when it has finished dialing the buyers of a round. */
 export interface DialEnd {
   call: Reference;
   round: number;
-  /** Of all buyers together: that one took the call, or why none did. */
+  /** Result for all buyers together: that one took the call, or why none did. */
   status: CallStatus;
   /** The leg of the buyer that took the call, or that was dialed last. */
   leg_sid: string | undefined;
-  /** Seconds since a buyer answered. */
   duration: number | undefined;
   recording_url: string | undefined;
-  /** Whether a buyer was connected to the caller; undefined where the carrier does not say. */
+  /** True if a buyer was connected to the caller; undefined where the carrier does not say. */
   bridged: boolean | undefined;
-  /** Whether the caller has hung up. */
   caller_left: boolean;
   vetoes?: PreDialVetoes | undefined;
 }
@@ -63,7 +60,7 @@ export async function endDial(
   return undefined;
 }
 
-/** While it rings, and after the end of a call that has cut off the ringing. */
+/** Status while a buyer rings, and after the end of a call that has cut off the ringing. */
 const MAY_HAVE_TAKEN = new Set<string>(['ringing', 'canceled']);
 
 /**

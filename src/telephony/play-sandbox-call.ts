@@ -11,13 +11,12 @@ import { withPreDialChecks } from '../routing/pre-dial-webhooks';
 
 type Context = Pick<Deps, 'tenants' | 'clock' | 'request' | 'pepper' | 'carrier'>;
 
-/** How long a buyer of the sandbox talks, in seconds. */
 export const SANDBOX_TALK_SECONDS = 120;
 
 /**
- * Plays what follows when a call of the sandbox is answered, as a carrier would report it: the
- * person or the machine, then buyer after buyer as their numbers say. Run again, it goes on where
- * the call is.
+ * Plays the events after a call of the sandbox is answered, as a carrier would report them: the
+ * person or the machine, then buyer after buyer by their numbers. If it runs again, it continues
+ * from the state of the call.
  */
 export async function playSandboxCall(
   { company_id, uuid: key }: Tasks['play_sandbox_call'],
@@ -26,7 +25,7 @@ export async function playSandboxCall(
   const db = tenants.of(BigInt(company_id));
   const { clock } = edges;
   const call = await findCallBy(db, key);
-  // Its company was deleted meanwhile.
+  // The company of the call was deleted meanwhile.
   if (!call) return;
   const { caller_number, carrier_call_id } = call;
   const { answered_by } = sandboxCall(`+${caller_number}`);
@@ -53,7 +52,7 @@ async function playBuyers(db: Db, call_id: number, edges: Omit<Context, 'tenants
   }
 }
 
-/** What the telephones of the buyers report next; undefined when the call is over. */
+/** The next report of the buyers' telephones; undefined when the call is over. */
 function nextEvent({ instruction }: CallSession): ReportedEvent | undefined {
   const { action, attempt, dial } = instruction;
   switch (action) {

@@ -5,12 +5,10 @@ import { calledNumber } from '../numbers/called-number';
 import { callerNumber, numberReaderOf } from '../phone/caller-number';
 import type { PreDialCheckRequired, PreDialVetoes } from '../routing/pre-dial-webhooks';
 
-/** An inbound call as a carrier reports it. */
 export interface CarrierCall {
   call_sid: string;
   /** A number, a SIP address, or a word for a withheld number. */
   from: string | undefined;
-  /** A number of the company. */
   to: string;
   caller_city: string | undefined;
   caller_state: string | undefined;
@@ -19,8 +17,8 @@ export interface CarrierCall {
 }
 
 /**
- * Begins a call that a carrier brings. Returns undefined if the number called forwards to nothing.
- * A caller who does not show a telephone number counts as one who withholds it.
+ * Starts a call that a carrier reports. Undefined if the number called forwards to nothing. A
+ * caller who does not show a telephone number counts as one who withholds it.
  */
 export async function receiveCall(
   db: Db,

@@ -6,7 +6,6 @@ import type { Reference } from '../db/records';
 import type { Db } from '../db/tenant';
 import type { PreDialVetoes } from '../routing/pre-dial-webhooks';
 
-/** What a carrier reports about the leg to one buyer. */
 export interface LegReport {
   call: Reference;
   attempt: string;
@@ -52,7 +51,7 @@ export async function receiveLegStatus(
   await handleCallEvent(db, reference, reported, now);
 }
 
-/** What these mean, or what they are remembered for, depends on the call. */
+/** Statuses whose meaning, or use, depends on the call. */
 const DEPENDS = new Set<CallStatus>(['queued', 'ringing', 'completed']);
 
 async function eventOf(

@@ -44,8 +44,8 @@ import {
 import { readOfferWords } from '../routing/caller-facts';
 
 /**
- * What carriers report, and what they are to do, as TwiML. All locks are taken in the rooms that
- * handle the reports: calls and outreach.
+ * Reports of carriers, answered with TwiML. All locks are taken by the code that handles the
+ * reports, for calls and for outreach.
  */
 export const telephony = (deps: Deps) => ({
   ...outboundReports(deps),
@@ -55,7 +55,6 @@ export const telephony = (deps: Deps) => ({
   ...legsToBuyers(deps),
 });
 
-/** The price of the leg that a carrier reports about. */
 const priceOf = (body: { CallSid: string; Price?: string; PriceUnit?: string }) => ({
   leg_id: body.CallSid,
   price: body.Price,
@@ -64,7 +63,6 @@ const priceOf = (body: { CallSid: string; Price?: string; PriceUnit?: string }) 
 
 const seconds = (sent: string | undefined) => (sent === undefined ? undefined : Number(sent));
 
-/** Texts, and what became of the texts and calls that were sent out. */
 const outboundReports = ({ clock, config }: Deps) =>
   ({
     receiveSms: async ({ body, db }) => {
@@ -74,7 +72,7 @@ const outboundReports = ({ clock, config }: Deps) =>
         body: body.Body ?? '',
         carrier: 'twilio',
         carrier_message_id: body.MessageSid,
-        // What the carrier has answered itself, it says here.
+        // Set if the carrier has answered the message itself.
         answered_by_carrier: Boolean(body.OptOutType),
       };
       const { reply } = await receiveTextMessage(db, message, clock());
@@ -85,7 +83,7 @@ const outboundReports = ({ clock, config }: Deps) =>
     receiveMessageStatus: async ({ query, body, db }) => {
       const status = messageStatusOf(body.MessageStatus);
       const error_code = body.ErrorCode ? failureCodeOf(body.ErrorCode) : undefined;
-      // A status that is not known is ignored.
+      // An unknown status is ignored.
       if (status) {
         const report = { key: query.key, carrier_message_id: body.MessageSid, status, error_code };
         await receiveMessageStatus(db, report, clock());
@@ -106,7 +104,7 @@ const outboundReports = ({ clock, config }: Deps) =>
     },
   }) satisfies Partial<Handlers>;
 
-/** Calls that were placed by us and are answered: the carrier asks what to do with them. */
+/** Calls that we placed are answered: the carrier asks what to do with them. */
 const outboundAnswers = ({ clock, config, request, pepper, carrier }: Deps) =>
   ({
     receiveAnswer: async ({ query: { key }, body, db }) => {
@@ -165,7 +163,7 @@ const endOfDials = ({ clock, config, request, pepper, carrier }: Deps) => {
       const next = caller_left ? undefined : await conferenceAfter(db, carried, ended);
       if (next !== undefined) {
         if (body.RecordingUrl) await saveRecording(db, carried.id, body.RecordingUrl, clock());
-        // The time limit of the connection begins anew, and with it that of its slots.
+        // The time limit of the connection begins again, and with it that of its slots.
         await handleCallEvent(db, call, { event: 'duration' }, clock());
         const { conference_status } = callbackUrlsOf(config.public_url, carried);
         return new Twiml(conferenceTwiml(conferenceName(carried, next), conference_status(next)));
@@ -193,7 +191,7 @@ const endOfDials = ({ clock, config, request, pepper, carrier }: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
-/** Where the caller is; older and newer names of the same. */
+/** Location of the caller, by either name of each parameter. */
 const placeOf = (body: Call<'receiveCall'>['body']) => ({
   caller_city: body.CallerCity ?? body.FromCity,
   caller_state: body.CallerState ?? body.FromState,
@@ -247,7 +245,6 @@ interface TakenLeg {
   leg_sid: string | undefined;
 }
 
-/** Records the leg of a buyer that has taken the call, where it must be asked for. */
 const legRecorder =
   ({ clock, config, carrier }: Deps) =>
   async (db: Db, { call, attempt, leg_sid }: TakenLeg): Promise<void> => {
@@ -268,7 +265,7 @@ async function tonesOf(db: Db, call_id: number, attempt: string): Promise<string
 const hasTaken = ({ instruction }: CallSession, attempt: string) =>
   instruction.action === 'connect' && instruction.attempt === attempt.toLowerCase();
 
-/** What the carrier is to do with the caller now. `first`: the call was not answered before. */
+/** TwiML of the next step for the caller. `first`: the call was not answered before. */
 async function nextTwiml(
   db: Db,
   reference: Reference,

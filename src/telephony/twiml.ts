@@ -3,7 +3,6 @@ import { conferenceNoun } from '../carriers/twilio-conference';
 import { isRecording } from '../phone/machine-message';
 import type { DialBuyer, Instruction } from '../routing/engine/instruction';
 
-/** What is needed to dial a buyer. */
 export type DialedLeg = Pick<
   DialBuyer,
   | 'attempt'
@@ -15,9 +14,8 @@ export type DialedLeg = Pick<
   | 'record_calls'
 >;
 
-/** Where the carrier asks what to do next, and reports about the buyers it dials. */
 export interface CallbackUrls {
-  /** When a <Dial> is over, by whichever side. */
+  /** Called when a <Dial> is over, whichever side ended it. */
   dial_status: string;
   voicemail: string;
   attempt_status(attempt: string): string;
@@ -26,11 +24,11 @@ export interface CallbackUrls {
 
 export interface TwimlContext {
   urls: CallbackUrls;
-  /** What the caller hears before a buyer is dialed; null when it has heard that. */
+  /** Said to the caller before a buyer is dialed; null when it was said already. */
   greeting: string | null;
   /** The number of the company that was called: + and digits. */
   number_called: string;
-  /** Whether the call has not been answered yet, by a greeting or by a buyer. */
+  /** True if neither a greeting nor a buyer has answered the call yet. */
   unanswered: boolean;
 }
 
@@ -40,7 +38,6 @@ const VOICEMAIL_SECONDS = 120;
 const KEY_SECONDS = 10;
 const EVENTS = 'initiated ringing answered completed';
 
-/** Reasons for which a call is rejected instead of answered. */
 const REJECTED_REASONS = new Set(['blacklisted', 'offer_suppressed']);
 
 /** Without verbs the carrier bridges the call, or hangs up when nothing is left to do. */
@@ -48,11 +45,9 @@ export const NOTHING = document('');
 export const HANG_UP = document('<Hangup/>');
 export const REJECT = document('<Reject/>');
 
-/** A text message that answers the one that was received. */
 export const messageTwiml = (body: string, status_url: string): string =>
   document(element('Message', { action: status_url, method: 'POST' }, text(body)));
 
-/** The instruction of a call as TwiML. Pure. */
 export function twimlOf(
   { action, reason, dial, fallback }: Instruction<DialedLeg>,
   context: TwimlContext,
@@ -69,7 +64,7 @@ export function twimlOf(
   }
 }
 
-/** The tones that a buyer hears who has taken the call, before it is bridged. */
+/** Tones for a buyer who has taken the call, before it is bridged. */
 export const tonesTwiml = (tones: string | null): string => document(playOf(tones));
 
 const playOf = (tones: string | null): string =>
@@ -77,16 +72,15 @@ const playOf = (tones: string | null): string =>
 
 /** `W` waits a second, which the carrier writes as two waits of half a second. */
 const halfSeconds = (tones: string): string => tones.replaceAll('W', 'ww');
-/** What a machine hears. */
+/** Said to an answering machine. */
 export const spokenTwiml = (message: string): string => document(`${say(message)}<Hangup/>`);
 
-/** Connects a person who was called to a fixed destination. */
 export function connectTwiml(connect_to: string, from: string, timeout_seconds: number): string {
   const of_dial = { answerOnBridge: true, callerId: from, timeout: timeout_seconds };
   return document(element('Dial', of_dial, element(nounOf(connect_to), {}, text(connect_to))));
 }
 
-/** What a buyer who must press 1 hears. Without a key the leg ends in <Hangup/>. */
+/** For a buyer who must press 1. Without a key the leg ends in <Hangup/>. */
 export function whisperTwiml(key_url: string, tones: string | null = null): string {
   const gather = {
     numDigits: 1,
@@ -98,7 +92,7 @@ export function whisperTwiml(key_url: string, tones: string | null = null): stri
   return document(playOf(tones) + ask + '<Hangup/>');
 }
 
-/** What a caller gets whose buyer is played keys: both meet in this conference. */
+/** For a caller whose buyer is played keys: both meet in this conference. */
 export function conferenceTwiml(name: string, status_url: string): string {
   const of_dial = { action: status_url, timeLimit: DIAL_LIMIT_SECONDS };
   return document(element('Dial', of_dial, conferenceNoun(name)));
@@ -160,7 +154,7 @@ function legOf(
 
 export const isSip = (number: string): boolean => /^sips?:/i.test(number);
 const nounOf = (number: string): 'Sip' | 'Number' => (isSip(number) ? 'Sip' : 'Number');
-/** Words that are the URL of a recording are played. */
+/** A text that is the URL of a recording is played. */
 function say(words: string | null): string {
   if (!words?.trim()) return '';
   return isRecording(words)
@@ -185,7 +179,6 @@ function document(content: string): string {
 /** Characters that XML 1.0 does not allow, not even escaped. */
 const NOT_IN_XML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
 
-/** Any text as XML, in an element or an attribute. */
 function text(value: string): string {
   return value
     .replace(NOT_IN_XML, ' ')

@@ -1,9 +1,8 @@
 import { sql, statement } from '../../db/sql';
 
-/** Events that are read at once: the LIMIT below. */
+/** Must equal the LIMIT of EVENT_ROWS. */
 export const MAX_EVENTS = 100;
 
-/** The agent that a user is. */
 export const FIND_AGENT_OF_USER = statement(
   'agents.find_agent_of_user',
   sql`

@@ -1,6 +1,5 @@
 import { sql, statement } from '../../db/sql';
 
-/** The records that a message is addressed to. */
 export const LIST_TARGETS = statement(
   'agents.list_targets',
   sql`
@@ -73,8 +72,8 @@ export const FIND_TARGETED_AGENTS = statement(
 );
 
 /**
- * Locks the agents that had a message and those it is for now. Agents are always locked in the
- * order of their ids, so that two messages that are sent at once cannot deadlock.
+ * Locks the agents that had a message and the agents that it is for now, in the order of their ids:
+ * two messages that are sent at the same time cannot deadlock.
  */
 export const LOCK_AGENTS_OF_MESSAGE = statement(
   'agents.lock_agents_of_message',
@@ -139,7 +138,7 @@ export const LOCK_AGENTS = statement(
   { prepared: false },
 );
 
-/** Gives each agent, whose row is locked, an event with its next number. */
+/** The rows of the agents must be locked: events are numbered without gaps. */
 export const ADD_EVENTS = statement(
   'agents.add_events',
   sql`

@@ -12,8 +12,8 @@ export const LOCK_STATUS_BY_KEY = statement(
 );
 
 /**
- * Of an agent that this transaction has created. What follows from it is recorded here, and in the
- * other statements that write agents: record_agent_change() in prisma/sql/agents.
+ * For an agent that this transaction has created. The statements that write agents also record the
+ * effects, by record_agent_change() (prisma/sql/agents).
  */
 export const RECORD_FIRST_STATUS = statement(
   'agents.record_first_status',
@@ -71,7 +71,6 @@ export const CHANGE_STATUS = statement(
   { prepared: false },
 );
 
-/** Marks a locked agent as deleted. */
 export const DELETE_AGENT = statement(
   'agents.delete_agent',
   sql`

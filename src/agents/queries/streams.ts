@@ -1,8 +1,8 @@
 import { sql, statement } from '../../db/sql';
 
 /**
- * Of open streams: those that have new events, and those that must end because their agent is
- * deleted or their credentials are no longer valid. `n` is the place in the arrays, from 1.
+ * Open streams that have new events, or that must end because their agent is deleted or their
+ * credentials are no longer valid. `n` is the position in the arrays, from 1.
  */
 export const FIND_STREAMS_TO_WAKE = statement(
   'agents.find_streams_to_wake',

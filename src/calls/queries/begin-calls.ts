@@ -10,15 +10,15 @@ import { INSERT_ATTEMPTS, INSERT_BASES, INSERT_SLOTS, RECORD_ATTEMPT } from './r
 
 /**
  * Writes calls that begin at the same time, each with its first round: the caps of the buyers that
- * are dialed, the call, attempts, slots, decision, events. It fails as a whole, with SQLSTATE
- * TL001 and the rows of caps as detail, when a cap has no room for all of them.
+ * are dialed, the call, attempts, slots, decision, events. It fails as a whole, with SQLSTATE TL001
+ * and the rows of caps as detail, when a cap has no room for all of them.
  *
  * Rows of caps are locked groups first, then buyers, then traffic sources, each by id: all calls of
- * a source want its row, which is held for the shortest time. `moves` is what all calls take of each row; `uses`
- * is what each call takes, with `held_*` and `calls` summed over it and the calls after it, so that
- * its decision shows the caps as they were before it. A call whose caps were reserved before has
- * no moves and no uses; its `caps` is the JSON that the decision stores. Places are those in
- * `calls`.
+ * a source want its row, which is held for the shortest time. `moves` is what all calls take of
+ * each row; `uses` is what each call takes, with `held_*` and `calls` summed over it and the calls
+ * after it, so that its decision shows the caps as they were before it. A call whose caps were
+ * reserved before has no moves and no uses; its `caps` is the JSON that the decision stores.
+ * `place` is the index of a call in `calls`.
  */
 export const BEGIN_CALLS = statement(
   'calls.begin_calls',

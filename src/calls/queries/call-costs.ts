@@ -1,12 +1,10 @@
 import { sql, statement } from '../../db/sql';
 import { BEFORE_AND_AFTER, RECORD_CALL_CHANGE } from './record-call';
 
-// What carriers charge for calls. A row of call_cost_looks is a call whose cost is not known yet;
-// queue_call_cost() of the database makes it at the end of the call.
+// Costs that carriers charge for calls. A row of call_cost_looks is a call whose cost is not known
+// yet; queue_call_cost() of the database inserts it at the end of the call.
 
-/**
- * A price that comes again replaces the one before. The carrier is asked about the rest at once.
- */
+/** A repeated price replaces the one before. The carrier is asked about the other legs at once. */
 export const SAVE_LEG_PRICE = statement(
   'calls.save_leg_price',
   sql`
@@ -72,8 +70,8 @@ export const LOCK_COST_LOOK = statement(
 );
 
 /**
- * What all legs of a call cost together, as far as that is known: the legs that the carrier names,
- * or without its answer those that its reports have named.
+ * Sum of the costs of all legs of a call, as far as they are known: of the legs that the carrier
+ * names, or without its answer of those that its reports have named.
  */
 export const SUM_LEGS = statement(
   'calls.sum_legs',
@@ -134,7 +132,7 @@ export const SAVE_PROVIDER_COST = statement(
   { prepared: false, records: true },
 );
 
-/** Ends the look-up of a call; its row of call_cost_looks is locked. */
+/** The row of call_cost_looks must be locked. */
 export const END_COST_LOOK = statement(
   'calls.end_cost_look',
   sql`

@@ -11,12 +11,11 @@ import { safeCell } from '../../db/projection-sql';
 
 const VISIBLE_CALL = new SqlText(visible('calls')!);
 const VISIBLE_BUYER = new SqlText(visibleBuyer('t.buyer_id'));
-/** Which sides of a call `t` a limited caller sees. */
+/** Visibility of revenue and payout of a call `t` for a caller with a limited access scope. */
 const SIDES = new SqlText(sidesJoin('calls'));
 const DURATION = new SqlText(TOTAL_DURATION);
 const SAFE_NAME = new SqlText(safeCell('g.name'));
 
-/** A person answered a call that is then routed to a buyer. */
 const IS_PERSON = sql`(
           t.routed AND t.answered_by IN ('human', 'unknown')
         )`;
@@ -124,7 +123,6 @@ const CALL_SUMS = sql`
       GROUP BY 1, 2
     )`;
 
-/** The name of the record of a row of sums `f`. */
 const CALL_NAME = sql`
       LATERAL (
         SELECT
@@ -166,7 +164,6 @@ const CALL_FIGURES = sql`
         'abandoned', f.abandoned,
         'abandoned_rate', coalesce(round(f.abandoned::numeric / nullif(f.by_person, 0), 4), 0)`;
 
-/** The rows and their totals as JSON texts. */
 export const CALL_REPORT = statement(
   'calls.call_report',
   sql`
@@ -220,7 +217,6 @@ export const CALL_REPORT = statement(
   { prepared: false, search: true },
 );
 
-/** The rows for COPY. */
 export const CALL_REPORT_CSV = statement(
   'calls.call_report_csv',
   sql`

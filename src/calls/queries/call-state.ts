@@ -3,12 +3,12 @@ import { sql, statement } from '../../db/sql';
 import { CALL_COLUMNS, IS_ROUTED, NULLABLE_OF_CALL, type CallJson } from './calls';
 
 /**
- * All that decides what events do to calls, in one statement. `place` is that of the call in the
- * arrays, from 1. `version` is that of the row of calls: whatever changes a call, or its attempts,
- * slots or conversions, also writes this row.
+ * Everything that decides the effect of events on calls, in one statement. `place` is the position
+ * of the call in the arrays, from 1. `version` is that of the row of calls: every statement that
+ * changes a call, or its attempts, slots or conversions, also writes this row.
  *
- * What a buyer pays is read for those that have the call, and, with `may_connect`, for those that
- * may get it by this event; after the end for those that a late report may still say had it.
+ * Payments are read for buyers that have the call, and, with `may_connect`, for buyers that may get
+ * it by this event; after the end for buyers that a late report may still say had it.
  */
 const COLUMNS = sql`
       asked.place::int AS place,

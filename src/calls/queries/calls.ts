@@ -1,6 +1,5 @@
 import { sql, statement } from '../../db/sql';
 
-/** A call as its routing needs it, as `c`. */
 export const CALL_COLUMNS = sql`
       c.id::float8 AS id, c.uuid::text AS uuid, c.created_at, c.status,
       c.direction, c.carrier, c.carrier_call_id,
@@ -114,7 +113,6 @@ export const FIND_ATTEMPT_OF_LEG = statement(
   { prepared: true, nullable: ['attempt'] },
 );
 
-/** The carrier's name for the leg to the buyer of an attempt. */
 export const FIND_LEG_OF_ATTEMPT = statement(
   'calls.find_leg_of_attempt',
   sql`
@@ -129,7 +127,6 @@ export const FIND_LEG_OF_ATTEMPT = statement(
   { prepared: false, nullable: ['leg_id'] },
 );
 
-/** Counts one conference more and returns how many there were, with this one. */
 export const ADD_CONFERENCE = statement(
   'calls.add_conference',
   sql`

@@ -3,8 +3,6 @@ import { sql, statement } from '../../db/sql';
 import { RECORD_CHANGE } from '../../leads/lead-changes';
 import { BEFORE_AND_AFTER, CALL_BEFORE, RECORD_CALL_CHANGE } from './record-call';
 
-// What is written to a call apart from its routing: money, tokens, recordings.
-
 export const FIND_CALL = {
   id: statement(
     'calls.find_by_id',
@@ -110,7 +108,7 @@ const LEAD_WAS = sql`
       FOR NO KEY UPDATE OF w
     )`;
 
-/** The caps of the buyer have been changed before, in the same transaction. */
+/** The caps of the buyer were changed before, in the same transaction. */
 export const ADD_REVENUE = statement(
   'calls.add_revenue',
   sql`

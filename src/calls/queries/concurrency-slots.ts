@@ -47,7 +47,7 @@ export const LOCK_CAPS_OF_CALL = statement(
   { prepared: true },
 );
 
-/** Of all companies. */
+/** Finds calls of all companies. */
 export const FIND_STALE_CALLS = statement(
   'calls.find_stale_calls',
   sql`

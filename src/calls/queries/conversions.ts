@@ -1,7 +1,7 @@
 import type { PayoutTerms } from '../../routing/engine/payout';
 import { sql, statement } from '../../db/sql';
 
-/** `set_revenue` is what the buyer was said to pay before there was a conversion of it. */
+/** `set_revenue`: revenue that was set before the buyer had a conversion. */
 export const READ_CONVERTIBLE_CALL = statement(
   'calls.read_convertible_call',
   sql`

@@ -1,9 +1,7 @@
 import { sql, statement } from '../../db/sql';
 import { RECORD_CALL_CHANGE } from './record-call';
 
-// Who took a call, who reviewed it, and how it ended for those who work on it.
-
-/** The living disposition of a key, or none, and the keys of all. */
+/** The id is null if no disposition that is not deleted has the key. `keys` are those of all. */
 export const FIND_DISPOSITION = statement(
   'calls.find_disposition',
   sql`
@@ -23,7 +21,7 @@ export const FIND_DISPOSITION = statement(
   { prepared: true, nullable: ['id'] },
 );
 
-/** Writes those columns that are among the keys of `fields`; returns the call if one differs. */
+/** Writes the columns that are keys of `fields`; returns the call if one differs. */
 export const DESCRIBE_CALL = statement(
   'calls.describe',
   sql`

@@ -3,7 +3,7 @@ import { sql, SqlText, statement } from '../../db/sql';
 import type { BoundStatement } from '../../db/statement';
 import { GROUPED_SUMS, groupedBy, type Place } from './grouped-sums';
 
-/** What sums `f` say, of a row or in total. What the caller sees of no call is null. */
+/** Figures of sums `f`, of a row or in total. Money that the caller sees of no call is null. */
 const FIGURES = sql`
         f.calls,
         f.connects,
@@ -24,7 +24,7 @@ const FIGURES = sql`
 
 const IS_ASCENDING = sql`{order_dir}::text = 'asc'`;
 
-/** By a figure or by none, and then by what they are grouped by. */
+/** Ordered by a figure or by none, and then by the keys. */
 const IN_ORDER = sql`
       SELECT
         f.*,
@@ -62,7 +62,7 @@ const ORDER_BY = sql`
         CASE WHEN NOT ${IS_ASCENDING} THEN f.id_3 END DESC,
         CASE WHEN NOT ${IS_ASCENDING} THEN f.text_3 END DESC`;
 
-/** What a group has in a place, as people read it, and the name of the record that it is. */
+/** The key of a group at a position, formatted for people, and the name of its record. */
 const namedKey = (n: Place): SqlText => {
   const by = groupedBy(n);
   const [id, text] = [new SqlText(`f.id_${n}`), new SqlText(`f.text_${n}`)];
@@ -105,7 +105,6 @@ const namedKey = (n: Place): SqlText => {
 
 const NAMED_KEYS = sql`${namedKey(1)}, ${namedKey(2)}, ${namedKey(3)}`;
 
-/** The rows of a page and the totals of all as JSON texts. */
 export const GROUPED_REPORT = statement(
   'calls.grouped_report',
   sql`
@@ -174,7 +173,6 @@ export const GROUPED_REPORT = statement(
   { prepared: false, search: true },
 );
 
-/** All rows for COPY. */
 export const GROUPED_REPORT_CSV = statement(
   'calls.grouped_report_csv',
   sql`
@@ -193,8 +191,8 @@ export const GROUPED_REPORT_CSV = statement(
 );
 
 /**
- * The same with a column for each key, called after what it is, and one for the names of records.
- * The names that the contract has are names of columns too.
+ * Adds a column for each key, with its name, and one for the names of records. Names in the
+ * contract are also names of columns.
  */
 export function withKeyColumns(
   { text, ...bound }: BoundStatement,

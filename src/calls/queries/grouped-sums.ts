@@ -2,31 +2,28 @@ import { sidesJoin, visible, visibleBuyer, visibleGroup } from '../../db/access-
 import { sql, SqlText } from '../../db/sql';
 import { TOTAL_DURATION } from '../columns';
 
-// Sums of calls by up to three things at once. What a group has of the first is `id_1` or `text_1`,
-// and so on; the other one is null. As with the other reports, PostgreSQL plans the statements for
-// their values: they read no column and no table that is not asked for, and of the calls the index
-// calls_reported_idx alone where it has all of their columns
-// (docs/decisions/026-reports-from-an-index.md).
+// Sums of calls by up to three keys. The first key of a group is `id_1` or `text_1`, and so on; the
+// other column is null. Like the other reports, the statements are planned for their values: they
+// read no column and no table that is not asked for, and of the calls the index calls_reported_idx
+// alone where it has all of their columns (docs/decisions/026-reports-from-an-index.md).
 
 const VISIBLE_CALL = new SqlText(visible('calls')!);
 const VISIBLE_BUYER = new SqlText(visibleBuyer('t.buyer_id'));
 const VISIBLE_GROUP = new SqlText(visibleGroup('a.buyer_group_id'));
-/** Which sides of a call `t` a limited caller sees. */
+/** Visibility of revenue and payout of a call `t` for a caller with a limited access scope. */
 const SIDES = new SqlText(sidesJoin('calls'));
 const DURATION = new SqlText(TOTAL_DURATION);
 const IS_UNLIMITED = sql`{scope_teams}::bigint[] IS NULL`;
 
-/** The number of a call that belongs to the company. */
 const NUMBER = sql`CASE WHEN t.direction = 'inbound' THEN t.to_number ELSE t.from_number END`;
 
 export type Place = 1 | 2 | 3;
 
-/** What is named in this place of what the calls are grouped by. */
 export const groupedBy = (n: Place): SqlText => new SqlText(`({group_by}::text[])[${n}]`);
 
 /**
- * What a call is grouped by in this place; of local times, its place among the beginnings of
- * local-times.ts, or what several of them have in common.
+ * Columns of the key at a position. A local time is the index of its period among the beginnings of
+ * local-times.ts, or the label that several periods share.
  */
 const keysOf = (n: Place): SqlText => {
   const by = groupedBy(n);

@@ -3,15 +3,14 @@ import { sql, SqlText, statement } from '../../db/sql';
 import { leadProjection } from '../../leads/columns';
 import { safeCell } from '../../db/projection-sql';
 
-// As in call-reports.ts; statuses of leads are grouped by `status`.
+// Works like call-reports.ts; statuses of leads are grouped by `status`.
 
 const VISIBLE_LEAD = new SqlText(visible('leads')!);
 const VISIBLE_BUYER = new SqlText(visibleBuyer('t.buyer_id'));
-/** Which sides of a lead `t` a limited caller sees. */
+/** Visibility of revenue and payout of a lead `t` for a caller with a limited access scope. */
 const SIDES = new SqlText(sidesJoin('leads'));
 const IS_SALE = sql`({scope_teams}::bigint[] IS NULL OR sides.sale)`;
 const IS_PURCHASE = sql`({scope_teams}::bigint[] IS NULL OR sides.purchase)`;
-/** SQL over the status of `t`. */
 const HUMAN_STATUS = new SqlText(leadProjection.columns.human_status);
 const SAFE_NAME = new SqlText(safeCell('g.name'));
 
@@ -61,7 +60,6 @@ const LEAD_SUMS = sql`
       GROUP BY 1, 2, 3
     )`;
 
-/** The name of the record or the status of a row of sums `f`. */
 const LEAD_NAME = sql`
       LATERAL (
         SELECT
@@ -94,7 +92,6 @@ const LEAD_FIGURES = sql`
         'payout', CASE WHEN {purchase}::boolean THEN f.payout END,
         'profit', CASE WHEN {sale}::boolean AND {purchase}::boolean THEN f.profit END`;
 
-/** The rows and their totals as JSON texts. */
 export const LEAD_REPORT = statement(
   'calls.lead_report',
   sql`
@@ -143,7 +140,6 @@ export const LEAD_REPORT = statement(
   { prepared: false, search: true },
 );
 
-/** The rows for COPY. */
 export const LEAD_REPORT_CSV = statement(
   'calls.lead_report_csv',
   sql`

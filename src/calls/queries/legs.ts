@@ -1,8 +1,9 @@
 import { sql, statement } from '../../db/sql';
 
-// Legs of calls whose carrier rings all buyers of a round for one time, and records all or none.
+// Legs of calls whose carrier rings all buyers of a round for the same time, and records all or
+// none.
 
-/** Remembers which leg an attempt is, where its ringing must be stopped before the round ends. */
+/** Saves the leg of an attempt whose ringing must be stopped before the round ends. */
 export const SET_LEG = statement(
   'calls.set_leg',
   sql`
@@ -15,8 +16,8 @@ export const SET_LEG = statement(
 );
 
 /**
- * Legs that have rung as long as they should, of any companies. Each is looked at again a moment
- * later, in case that the carrier was not reached.
+ * Legs that have rung as long as they should, of any company. Each is claimed again a moment later,
+ * in case the carrier was not reached.
  */
 export const CLAIM_LEGS_TO_STOP = statement(
   'calls.claim_legs_to_stop',

@@ -1,13 +1,13 @@
 import { sql, statement } from '../../db/sql';
 
 /**
- * When the local months, weeks, days or hours of a report begin. To compute the local time of each
- * call would take longer than the rest of a report, so that calls are looked up among these:
- * `labels` has what the calls from the same place in `bounds` on are grouped by. That is the local
- * time as seconds, for hours the time itself, or the number of an hour of the day or of a day of
- * the week. Clocks differ from UTC by multiples of 15 minutes, and are only changed at such; an
- * hour that they cut short begins where they do. The series begins before the first hour does, and
- * has room for calls that begin now.
+ * Times at which the local months, weeks, days or hours of a report begin. Computing the local time
+ * of each call would take longer than the rest of a report, so calls are looked up among these:
+ * `labels` has the keys of the calls from the same position in `bounds` on. A key is the local time
+ * as seconds, for hours the time itself, or the number of an hour of the day or of a day of the
+ * week. Clocks differ from UTC by multiples of 15 minutes, and change only at such; an hour that
+ * they cut short begins where they do. The series begins before the first hour does, and has room
+ * for calls that begin now.
  */
 export const LOCAL_TIMES = statement(
   'calls.local_times',

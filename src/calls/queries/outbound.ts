@@ -1,9 +1,7 @@
 import { sql, statement } from '../../db/sql';
 import { BEFORE_AND_AFTER, CALL_BEFORE, RECORD_CALL_CHANGE } from './record-call';
 
-// Outbound calls that are routed when they are answered, or for which machines are detected.
-
-/** Waits for the transaction that is placing the call, if it is: that one holds the lead. */
+/** Waits for the transaction that is placing the call, if there is one: it holds the lead. */
 export const AWAIT_PLACING = statement(
   'calls.await_placing',
   sql`
@@ -19,7 +17,7 @@ export const AWAIT_PLACING = statement(
   { prepared: false },
 );
 
-/** Whether we are asked what follows when a call is answered. */
+/** Returns a row only for calls whose carrier asks us what follows an answer. */
 export const FIND_OUTBOUND = statement(
   'calls.find_outbound',
   sql`
@@ -32,7 +30,7 @@ export const FIND_OUTBOUND = statement(
   { prepared: true },
 );
 
-/** What decides about an outbound call once it is answered; the call is locked. */
+/** The call must be locked. */
 export const READ_OUTBOUND = statement(
   'calls.read_outbound',
   sql`
@@ -54,7 +52,7 @@ export const READ_OUTBOUND = statement(
   },
 ).returning<{ routed: boolean; timeout_seconds: number }>();
 
-/** From its lead a call has what an inbound call has from it. */
+/** A call takes from its lead what an inbound call takes from it. */
 export const RECORD_ANSWER = statement(
   'calls.record_answer',
   sql`
@@ -90,7 +88,6 @@ export const RECORD_ANSWER = statement(
   { prepared: true, records: true },
 );
 
-/** The end of a call for which no buyer was dialed, and what its lead has to know of it. */
 export const END_OUTBOUND = statement(
   'calls.end_outbound',
   sql`

@@ -1,7 +1,7 @@
 import { countRows } from '../../db/counters';
 import { sql, statement } from '../../db/sql';
 
-/** The offers of a schedule and of a number of the company; null where there is none. */
+/** Null where there is no offer. */
 export const READ_OFFERS_OF = statement(
   'calls.read_offers_of_schedule_and_number',
   sql`
@@ -21,7 +21,7 @@ export const READ_OFFERS_OF = statement(
   { prepared: false, nullable: ['of_schedule', 'of_number'] },
 );
 
-/** A call about which it is not known whether the carrier placed it, if it is recent. */
+/** A recent call of which it is not known whether the carrier placed it. */
 export const FIND_UNCONFIRMED_CALL = statement(
   'calls.find_unconfirmed_call',
   sql`
@@ -46,7 +46,7 @@ export const FIND_PLACED_CALL = statement(
   { prepared: false },
 );
 
-/** A call that was written before the carrier was asked, and was not placed. */
+/** Deletes a call that was written before the carrier was asked, and was not placed. */
 export const DELETE_UNPLACED_CALL = statement(
   'calls.delete_unplaced_call',
   sql`

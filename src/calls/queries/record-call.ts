@@ -7,14 +7,14 @@ export const CALL_BEFORE = sql`
       WHERE c.company_id = {company_id} AND c.id = {call_id}::bigint
       FOR NO KEY UPDATE`;
 
-/** What an UPDATE of calls as `c` returns for its recording; `was` has the rows before. */
+/** RETURNING list of an UPDATE of calls `c`, for its recording; `was` has the rows before. */
 export const BEFORE_AND_AFTER = sql`was.call AS was, c AS now`;
 
-/** Records what the CTE `call` has changed. */
+/** Needs the CTE `call`. */
 export const RECORD_CALL_CHANGE = sql`record_call_change(call.was, call.now) AS is_recorded`;
 
-// What belongs to a round in the routing of a call. The CTE `rounds` has a row for each round that
-// is written, with the id of its call; lists as JSON name a round by its `place`.
+// Parts of a round in the routing of a call. The CTE `rounds` has a row for each round that is
+// written, with the id of its call; JSON lists name a round by its `place`.
 
 export const INSERT_ATTEMPTS = sql`
       INSERT INTO call_attempts (
@@ -38,7 +38,6 @@ export const INSERT_ATTEMPTS = sql`
       ORDER BY x.n
       RETURNING id, call_id`;
 
-/** Records a new attempt `a`. */
 export const RECORD_ATTEMPT = sql`
         record_attempt_event({company_id}::bigint, 'buyer_dialled', a.call_id, a.id)`;
 
@@ -54,14 +53,13 @@ export const INSERT_SLOTS = sql`
         place int, call_limit_id bigint, connections int, conversions int, revenue numeric
       ) ON x.place = r.place`;
 
-/** A basis that most decisions share is there already. */
+/** Most decisions share a basis, which is then stored already. */
 export const INSERT_BASES = sql`
       INSERT INTO decision_bases (company_id, hash, basis)
       SELECT {company_id}, x.hash, x.basis
       FROM json_to_recordset({bases}::json) AS x(hash text, basis json)
       ON CONFLICT (company_id, hash) DO NOTHING`;
 
-/** The end of an outbound call changes its lead. */
 const ENDS_OUTBOUND = sql`(call.direction = 'outbound' AND {ended_at}::timestamptz IS NOT NULL)`;
 
 /**
@@ -84,14 +82,14 @@ export const INSERT_EVENTS = sql`
       FROM call, json_to_recordset({events}::json)
         AS x(event text, message text, buyer_id bigint, details jsonb)`;
 
-/** The duration of a call `c`, which ends if `ended_at` is given. */
+/** The call `c` ends if `ended_at` is given. */
 export const DURATION_AT_END = sql`
         CASE
           WHEN {ended_at}::timestamptz IS NULL THEN c.total_duration
           ELSE extract(epoch FROM {ended_at}::timestamptz - c.created_at)::int
         END`;
 
-/** The same for what it costs. */
+/** The call `c` ends if `ended_at` is given. */
 export const SERVICE_COST_AT_END = sql`
         service_cost_after(was.call, ${DURATION_AT_END}, {ended_at}::timestamptz)`;
 

@@ -8,12 +8,12 @@ import {
   SERVICE_COST_AT_END,
 } from './record-call';
 
-// What an event changes about a call is written by one statement, of this file or of record-use.ts:
-// all of it, or nothing when the call is no longer as it was read. No lock is held from one
-// exchange to the next.
+// One statement, of this file or of record-use.ts, writes the effects of an event on a call: all of
+// them, or nothing when the call is no longer as it was read. No lock is held from one exchange to
+// the next.
 //
-// Locks are taken in this order: the call, caps of groups, of buyers and of traffic sources, each by
-// id, the caller of the offer, the lead.
+// Locks are taken in this order: the call, caps of groups, of buyers and of traffic sources, each
+// by id, the caller of the offer, the lead.
 
 /**
  * The call is as it was read. After waiting for the row's lock, PostgreSQL evaluates this again on
@@ -44,9 +44,9 @@ export const PROGRESS_OF_CALL = sql`
         recording_url = coalesce({recording_url}, c.recording_url)`;
 
 /**
- * What follows from `call`, the row that was changed, and `held`, its slots. PostgreSQL runs what
- * no other CTE reads from the last to the first: `queued`, which may wait for an update of the
- * lead, is to run last.
+ * Effects of a change on attempts, slots and the lead. `call` is the row that was changed, `held`
+ * are its slots. PostgreSQL runs CTEs that no other CTE reads from the last to the first: `queued`,
+ * which may wait for an update of the lead, must run last.
  */
 export const FOLLOWS_CALL = sql`
     queued AS (${QUEUE_FOR_LEAD}
@@ -85,7 +85,7 @@ export const FOLLOWS_CALL = sql`
         AND held.is_released
     )`;
 
-/** Records answers of attempts, after the CTE `recorded` has recorded the change of the call. */
+/** Needs the CTE `recorded`, which has recorded the change of the call. */
 export const RECORD_ANSWERS = sql`
     answered AS MATERIALIZED (
       SELECT record_attempt_event({company_id}::bigint, 'buyer_answered', a.call_id, a.id)
@@ -94,8 +94,8 @@ export const RECORD_ANSWERS = sql`
     )`;
 
 /**
- * The slots of a call. One that none of its open buyers and groups needs any more is released, if
- * `releases` says so; that of its traffic source when the call ends.
+ * A slot that none of the open buyers and groups of the call needs any more is released, if
+ * `releases` says so; the slot of its traffic source when the call ends.
  */
 export const SLOTS_OF_CALL = sql`
       SELECT
@@ -110,9 +110,9 @@ export const SLOTS_OF_CALL = sql`
       WHERE s.company_id = {company_id} AND s.call_id = {call_id}::bigint`;
 
 /**
- * What each slot gives back of what it held: all that is released, and what the call has used now,
- * of the buyer that has it, of its group and of the source. Of a source, a call converts that it is
- * paid for.
+ * Amounts that each slot gives back of its reservation: everything if it is released, else what the
+ * call has used now, of the buyer that has it, of its group and of the source. For the caps of a
+ * source, a call converts when the source is paid for it.
  */
 export const GIVEN_BACK = sql`
       SELECT
@@ -141,7 +141,7 @@ export const GIVEN_BACK = sql`
           END AS converts
       ) own`;
 
-/** Without dollars and connections. */
+/** For events without dollars and connections. */
 export const RECORD_PROGRESS = statement(
   'calls.record_progress',
   sql`

@@ -13,12 +13,12 @@ import {
   SLOTS_OF_CALL,
 } from './record-progress';
 
-// What record-progress.ts writes, with what the buyer that has the call uses and pays.
+// Writes what record-progress.ts writes, and the use and payment of the buyer that has the call.
 
 /**
- * Locks the call and the caps that change: what they give back, and what the buyer that has the
- * call, its group and the source of the call have used. Then asks again what the dollars depend on: calls of the same
- * caller may have been paid for while this waited.
+ * Locks the call and the caps that change: those that get back reservations, and those that the
+ * buyer that has the call, its group and the source have used. Then checks again what the dollars
+ * depend on: calls of the same caller may have been paid for while this waited.
  */
 const LOCKED_AND_CHECKED = sql`
     state AS (
@@ -114,7 +114,6 @@ const UPDATE_CALL = sql`
         c.id, c.lead_id, c.direction, c.caller_number, c.payout, c.traffic_source_id,
         ${BEFORE_AND_AFTER}`;
 
-/** The call, its attempts, slots and caps. */
 const CHANGED_CALL = sql`
     ${LOCKED_AND_CHECKED},
     call AS (${UPDATE_CALL}
@@ -170,7 +169,7 @@ const CHANGED_CALL = sql`
       WHERE b.balance < b.balance_low_limit AND b.balance + b.revenue >= b.balance_low_limit
     )`;
 
-/** The recording of the call reads its conversions and its lead: these are written first. */
+/** Recording the call reads its conversions and its lead: these are written first. */
 const RECORDED_AFTER = sql`
     recorded AS MATERIALIZED (
       SELECT call.id, ${RECORD_CALL_CHANGE}
@@ -246,8 +245,8 @@ export const RECORD_USE = statement(
 );
 
 /**
- * The same with a new conversion. A payout that no conversion of the call has yet becomes part of
- * the new one. The lead converts, also one that has converted before.
+ * With a new conversion. A payout that belongs to no conversion of the call yet becomes part of the
+ * new one. The lead converts, even if it has converted before.
  */
 export const RECORD_CONVERSION = statement(
   'calls.record_conversion',

@@ -1,6 +1,9 @@
 import { sql, statement } from '../../db/sql';
 
-/** What a call says of the fields of events, and what events of one kind have reported before. */
+/**
+ * Values of a call for the fields of events, and details that earlier events of one kind have
+ * reported.
+ */
 export const READ_REPORTED = statement(
   'calls.read_reported',
   sql`

@@ -7,7 +7,6 @@ import { sql, statement } from '../../db/sql';
 import { RECORD_CHANGE } from '../../leads/lead-changes';
 import { BEFORE_AND_AFTER, CALL_BEFORE, RECORD_CALL_CHANGE } from './record-call';
 
-/** The conversions of a call that were not returned, and the groups that their buyers are of. */
 export const READ_CONVERSIONS = statement(
   'calls.read_conversions',
   sql`
@@ -23,7 +22,7 @@ export const READ_CONVERSIONS = statement(
   { prepared: true, nullable: ['buyer_group_id'] },
 ).returning<{ converted_at: Date }>();
 
-/** What was counted for a call, and when; since what was returned of it before. */
+/** Amounts that were counted for a call, and when; without those before a return. */
 export const READ_AMOUNTS = statement(
   'calls.read_amounts',
   sql`
@@ -197,7 +196,7 @@ export const RETURN_CONVERSIONS = statement(
   { prepared: true, records: true },
 );
 
-/** A lead has converted while another of its calls has. */
+/** A lead stays converted while another of its calls is. */
 export const UNCONVERT_LEAD = statement(
   'calls.unconvert_lead',
   sql`

@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-/** One hold at a time, until the end of the transaction, for what a text names at an endpoint. */
+/** Locks, until the end of the transaction, the holds that `whose` names at an endpoint. */
 export const LOCK_HOLDS = statement(
   'ping_post.lock_holds',
   sql`

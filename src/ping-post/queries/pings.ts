@@ -153,7 +153,6 @@ export const FIND_FORWARDING_NUMBER = statement(
   { prepared: true, nullable: ['number'] },
 );
 
-/** Pings of all companies that can no longer be posted for. */
 export const DELETE_EXPIRED_PINGS = statement(
   'ping_post.delete_expired_pings',
   sql`
