@@ -13,29 +13,26 @@ import { RECORD_BIDS } from './queries/bids';
 import { readBid, type ReadBid } from './read-bid';
 import type { Bidder } from './read-bidders';
 
-/** Bidders to ask about a call, all at once. */
 export interface BidQuestion {
   call: CallToDial;
   tokens: TokenSource;
   bidders: { candidate: Candidate; bidder: Bidder }[];
-  /** Where bids may send the call. */
   policy: DestinationPolicy;
-  /** Whether what comes next reads the bids from where they are kept. */
+  /** Set when the next step reads these bids from the database. */
   reads_kept: boolean;
 }
 
-/** What bidders have answered. */
 export interface AskedBids {
   answers: Map<number, BidAnswer>;
-  /** Once bids are kept, and failures recorded. A call that waits is decided meanwhile. */
+  /** Resolves when bids and failures are stored. A waiting call is decided before that. */
   recorded: Promise<unknown>;
 }
 
 type Connection = Pick<Db, 'sql'>;
 
 /**
- * Asks bidders at the same time, each within its own time, keeps their bids until they expire, and
- * records who failed. Of callers who withhold their number no bid is kept.
+ * Asks all bidders at the same time, each within its own timeout. Stores their bids until they
+ * expire, and which bidders failed. Bids for callers that withhold their number are not stored.
  */
 export async function askBidders(
   db: Connection,
@@ -52,7 +49,7 @@ export async function askBidders(
     asked.map(({ id, answer, duration_ms }) => [id, answerOf(answer, duration_ms)]),
   );
   const recorded = record(db, { call, asked, now: edges.clock() });
-  // It is awaited later, and may fail before that.
+  // Awaited later; it may reject before that.
   recorded.catch(() => undefined);
   return { answers, recorded };
 }
@@ -79,7 +76,7 @@ async function record(
   await db.sql(RECORD_BIDS, { caller_number, offer_id, ...rows, now });
 }
 
-/** A bid that leads where calls must not go is an answer that was not agreed. */
+/** A bid with a forbidden destination counts as a failed answer. */
 function checkDestination(
   { answer, code }: { answer: ReadBid; code: number | null },
   policy: DestinationPolicy,
@@ -127,7 +124,7 @@ async function askOne(
   return { uuid, answer: readBid(answered, bidder.places, clock()), code, duration_ms };
 }
 
-/** What a bidder needs to bid; who sells the call is said only by those who write a body. */
+/** The default body. It does not name the seller of the call; a custom body can. */
 const bodyOf = ({ id }: Bidder, { uuid, caller_number, offer_id }: CallToDial, at: Date): string =>
   JSON.stringify({
     type: 'bid_request',

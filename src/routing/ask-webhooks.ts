@@ -17,7 +17,7 @@ import type { PreDialWebhook } from './read-pre-dial-webhooks';
 
 export type Edges = Pick<Deps, 'request' | 'pepper' | 'clock'>;
 
-/** What receivers get to know about a call before a buyer is dialed. */
+/** The data of a call that receivers get before a buyer is dialed. */
 export interface CallToDial {
   uuid: string;
   /** Numbers are E.164 without the plus. */
@@ -29,7 +29,6 @@ export interface CallToDial {
   token_values: Record<string, unknown>;
 }
 
-/** What webhooks are asked about. */
 interface Subject {
   call: CallToDial;
   tokens: TokenSource;
@@ -71,12 +70,14 @@ export async function askWebhooks(
   return { verdicts, log_uuids: logs.map(({ uuid }) => uuid) };
 }
 
-/** What a webhook's receiver gets to know of the call; undefined where it must not be asked. */
+/**
+ * The data of the call that the receiver of a webhook gets; undefined when it must not be asked.
+ */
 type View = (webhook: PreDialWebhook, member: Member) => Subject | undefined;
 
 /**
- * Webhooks of limited users are asked about the buyers that these see, and hear of the call only
- * where they see all of its offer.
+ * A webhook of a user with limited access is asked only about buyers that the user sees, and gets
+ * the data of the call only if the user sees all of its offer.
  */
 async function viewsOfMakers(
   db: Connection,
@@ -106,7 +107,7 @@ async function viewsOfMakers(
 
 type Connection = Pick<Db, 'company_id' | 'query' | 'sql'>;
 
-/** Whether the maker of a webhook may read all calls and all leads of the offer of a call. */
+/** True when the maker of a webhook may read all calls and leads of the offer. */
 async function seesWhole(db: Connection, maker: Maker, { offer_id }: CallToDial): Promise<boolean> {
   if (offer_id === null) return false;
   for (const permission of ['calls:read', 'leads:read']) {
@@ -129,7 +130,6 @@ const maskedCall = ({ uuid }: CallToDial): Subject => ({
   tokens: () => undefined,
 });
 
-/** A request as it is logged. */
 interface PreDialLog extends ResponseFields {
   uuid: string;
   outgoing_webhook_id: string;
@@ -223,7 +223,7 @@ const isSuccess = (code: number) => code >= 200 && code < 300;
 const isClientError = (code: number) => code >= 400 && code < 500;
 const MAX_REASON_CHARS = 200;
 
-/** Only an explicit no keeps a buyer from being dialed: callers must not suffer from an outage. */
+/** Only an explicit refusal excludes a buyer: callers must not suffer from an outage. */
 function verdictOf(answered: Answered): { vetoed?: string; notes: string } {
   if (!answered.ok) return { notes: `${answered.reason}: the buyer may be dialed all the same` };
   const { code, body } = answered;

@@ -19,30 +19,30 @@ import type { BidQuestion } from './ask-bidders';
 import { KNOWN_BIDS } from './queries/bids';
 import type { Bidder } from './read-bidders';
 
-// Real-time bidding: what bids a call has. Kept bids are read with the call; bidders that have none
-// are asked as pre-dial webhooks are (pre-dial-webhooks.ts), all at once and without any lock held.
+// Real-time bidding: the bids for a call. Stored bids are read with the call. Bidders without a
+// stored bid are asked like pre-dial webhooks (pre-dial-webhooks.ts): all at once, while no lock is
+// held.
 
-/** Failures within a minute after which a bidder is left out, and for how long. */
+/** A bidder that fails this often within a minute is left out for so many seconds. */
 export const BREAKER = { failures: 5, rest_seconds: 60 };
 
-/** What is known of bids for a call before anybody is asked; only where buyers are bidders. */
+/** Bid data of a call before bidders are asked; only for calls with bidders among the buyers. */
 export interface KnownBids {
   bidders: ReadonlyMap<number, Bidder>;
   /** By buyer. */
   kept: ReadonlyMap<number, CandidateBid>;
-  /** Until when bidders are left out that failed too often. */
+  /** Bidders that failed too often, and when they are asked again. */
   suspended: ReadonlyMap<number, Date>;
-  /** Where bids may send the call. */
   policy: DestinationPolicy;
 }
 
-/** What a bidder answered for one call: its bid, or why it has none. */
+/** The answer of a bidder for one call: its bid, or the reason for having none. */
 export type BidAnswer = { bid: CandidateBid } | { fault: Fault };
 export type BidAnswers = ReadonlyMap<number, BidAnswer>;
 
 /**
- * What is known of bids for some calls; undefined for those none of whose buyers bids. Reads
- * nothing where no call has bidders.
+ * Loads the stored bids of calls; undefined for calls without bidders. Runs no statement when no
+ * call has bidders.
  */
 export async function readKnownBids(
   db: Pick<Statements, 'sql'>,
@@ -83,7 +83,7 @@ export async function readKnownBids(
   return known;
 }
 
-/** Kept bids without those that lead where calls must not go, as the company says by now. */
+/** Leaves out stored bids whose destination the company forbids by now. */
 function allowedBids(
   kept: ReadonlyMap<number, CandidateBid>,
   candidates: readonly Candidate[],
@@ -99,13 +99,12 @@ function allowedBids(
   );
 }
 
-/** A call with what is known of its bids. */
 export interface BidContext {
   candidates: readonly Candidate[];
   known_bids?: KnownBids | undefined;
 }
 
-/** The same call with what bidders have answered; a kept bid counts before an answer. Pure. */
+/** Applies the answers of bidders to the candidates; a stored bid goes before an answer. Pure. */
 export function withAnswers<Context extends BidContext>(
   context: Context,
   answers: BidAnswers | undefined,
@@ -117,10 +116,9 @@ export function withAnswers<Context extends BidContext>(
   return { ...context, candidates: withBids(context.candidates, bids) };
 }
 
-/** What the payout for a call depends on. */
 type Paid = PayoutTables & { traffic_source_id: number | null };
 
-/** The bids of a call as its decision needs and shows them; undefined without bidders. Pure. */
+/** Builds the bids of a call for its decision; undefined without bidders. Pure. */
 export function bidsOfCall(
   { candidates, known_bids }: BidContext,
   answers: BidAnswers | undefined,
@@ -143,7 +141,7 @@ export function bidsOfCall(
   return { made, faults };
 }
 
-/** A request cannot make such a buyer, but a release before this one may copy one. */
+/** No request creates such a buyer, but an earlier release may copy one. */
 const NOT_SET_UP: Fault = {
   reason: 'bid_failed',
   message: 'the bidder has no bid_request, which says how to ask it',
@@ -166,20 +164,21 @@ function decidedBid(
   };
 }
 
-/** That bidders must be asked, before a call is decided. */
 export interface BidsRequired {
   kind: 'pre_dial_check_required';
   question: BidQuestion;
 }
 
-/** A call for which bidders can be asked. */
 export interface BiddingCall {
   call: CallToDial;
-  /** Also those that cannot come first. */
+  /** Includes bidders that cannot come first. */
   all?: boolean;
 }
 
-/** The bidders that must be asked before the candidates are decided about; undefined for none. */
+/**
+ * The question for the bidders that must be asked before the decision; undefined when there are
+ * none.
+ */
 export function bidsRequired(
   { candidates, known_bids }: BidContext,
   facts: RouteFacts,

@@ -12,7 +12,6 @@ export { OPEN_CONVERSIONS_JSON } from './queries/caller-facts';
 
 type Connection = Pick<Db, 'sql'>;
 
-/** The terms of a call that has no offer. */
 export const NO_TERMS: OfferTerms = {
   id: null,
   name: '',
@@ -28,13 +27,13 @@ export const NO_TERMS: OfferTerms = {
   payouts: [],
 };
 
-/** What callers of an offer hear, or are put through to, when there is no buyer to talk to. */
+/** Messages and the fallback number for callers of an offer that no buyer takes. */
 export type OfferWords = Pick<
   OfferTerms,
   'greeting_message' | 'fallback_message' | 'fallback_number' | 'abandoned_message'
 >;
 
-/** Undefined when there is no such offer. */
+/** Undefined when the offer does not exist. */
 export async function readOfferWords(
   db: Connection,
   offer_id: number,
@@ -42,7 +41,7 @@ export async function readOfferWords(
   return (await db.sql(OFFER_WORDS, { offer_id }))[0];
 }
 
-/** The conversions of a buyer's time frame that is open at an instant, in their order. */
+/** The conversions of the buyer's time frame that is open at an instant, in their order. */
 export const loadConversions = async (
   db: Connection,
   buyer_id: number,

@@ -7,24 +7,23 @@ import { cachedSnapshot, freshSnapshot, type OfferSnapshot, type Source } from '
 import { apply, limitIdsOf, offerStateOf, type OfferState } from './offer-state';
 import { CALL_STATE, CHANGES, type BuyerLists, type CallerState } from './queries/call-state';
 
-// The buyers of offers at the moment of a call: what is set up of them (offer-snapshot.ts), and
-// what calls have changed (caps-seen.ts). One statement reads the latter for all calls that come at
-// the same time, with what is known of their callers.
+// The buyers of offers at the moment of a call: their settings (offer-snapshot.ts), and the state
+// that calls have changed (caps-seen.ts). One statement reads that state for all simultaneous
+// calls, with the data of their callers.
 
 type Connection = Pick<Db, 'company_id' | 'key' | 'sql'>;
 
-/** What is known of a company in one minute. */
 interface MinuteState {
-  /** The run of the server that it was read from (db/server-run.ts). */
+  /** The server run that it was read from (src/db/server-run.ts). */
   run?: string;
   caps: CapsSeen;
   offers: Map<OfferSnapshot, OfferState>;
 }
 
-/** By company; the one that was used last is at the end. */
+/** By company; the most recently used one is last. */
 const states_of = new Map<string, Map<number, MinuteState>>();
 const MAX_COMPANIES = 1_000;
-/** Calls come now, but an explanation can be for any time. */
+/** Calls are for the current minute, but an explanation can be for any time. */
 const MAX_MINUTES = 2;
 
 function stateOf(key: string, now: Date): MinuteState {
@@ -41,19 +40,17 @@ function stateOf(key: string, now: Date): MinuteState {
   return state;
 }
 
-/** A call whose buyers are to be read. */
 export interface AskedCall {
   source: Source;
   /** E.164 without the plus; null when it is withheld. */
   number: number | null;
-  /** The source that the call comes from; null: that of the caller's lead, or none. */
+  /** The traffic source of the call; null: the source of the caller's lead, or none. */
   traffic_source_id: string | number | null;
-  /** A call that may have been reported before. */
+  /** Set for a call that may have been reported before. */
   carrier?: string;
   call_sid?: string | null;
 }
 
-/** The buyers of a call, and what is known of its caller. */
 export interface CallCandidates {
   candidates: readonly Candidate[];
   basis: Basis;
@@ -63,8 +60,8 @@ export interface CallCandidates {
 }
 
 /**
- * The buyers of the offer of each call, or the one that its number forwards to, with everything
- * that decides whether they can take the call.
+ * Loads the buyers of the offer of each call, or the buyer that its number forwards to, with
+ * everything that decides whether they can take the call.
  */
 export async function readCandidates(
   db: Connection,
@@ -114,7 +111,7 @@ function placesOf(ids: Iterable<number>, places: ReadonlyMap<number, number>): S
   return found;
 }
 
-/** A snapshot that was replaced: of a set-up that often changes, a minute would know many. */
+/** Removes a replaced snapshot: if settings change often, a minute would keep many. */
 function forget(key: string, snapshot: OfferSnapshot): void {
   for (const { offers } of states_of.get(key)?.values() ?? []) offers.delete(snapshot);
 }
@@ -157,7 +154,7 @@ interface Reading {
   now: Date;
 }
 
-/** Reads what calls have changed, and adds it to what is known. */
+/** Loads the state that calls have changed, and adds it to the cache. */
 async function readState(
   db: Connection,
   calls: readonly AskedCall[],
@@ -184,11 +181,12 @@ async function readState(
   const { run, caps, changes, snapshot, own_xid, suppressed, earnings, callers } = row!;
   shared.run ??= run;
   if (run !== shared.run) {
-    // Of what the server knows now, nothing can be told from what another had.
+    // Another server run: cached transaction ids are meaningless. Start again.
     states_of.delete(db.key);
     return readState(db, calls, { snapshots, now });
   }
-  // What a transaction has written is for itself alone: it may yet be rolled back.
+  // Writes of a transaction are visible to itself alone and may be rolled back: keep them out of
+  // the shared state.
   const state = own_xid === null ? shared : copyOf(shared);
   const seen = own_xid === null ? readSeen(snapshot) : LATEST;
   const added = state.caps.add(caps, { base, seen, looked_at: unread.flatMap(limitIdsOf) });
@@ -204,7 +202,6 @@ async function readState(
   return { changes, offers, suppressed, earnings, callers };
 }
 
-/** The state with places of its own for what changes. */
 const copyOf = ({ caps, offers }: MinuteState): MinuteState => ({
   caps: caps.copy(),
   offers: new Map(
@@ -220,13 +217,13 @@ const columnsOf = (calls: readonly AskedCall[]) => ({
   call_sids: column(calls, ({ call_sid }) => call_sid),
 });
 
-/** Arrays may contain nulls, which the types of parameters do not know. */
+/** Arrays may contain nulls, which the parameter types do not allow. */
 const column = (
   calls: readonly AskedCall[],
   valueOf: (call: AskedCall) => string | number | null | undefined,
 ): string[] => calls.map((call) => (valueOf(call) ?? null) as string);
 
-/** The rows of caps of some snapshots, as the text of an array. */
+/** The ids of rows of caps, as the text of an array. */
 function idsOf(snapshots: readonly OfferSnapshot[]): readonly bigint[] {
   if (snapshots.length === 1) return snapshots[0]!.limit_ids;
   const lists = snapshots.flatMap(({ limit_ids }) => String(limit_ids).slice(1, -1) || []);

@@ -4,21 +4,20 @@ import type { Member, RouteFacts } from './engine/route';
 import type { SourceCaps } from './engine/source';
 import type { RoutingContext } from './load-routing';
 
-/** What one call takes of a row of caps. */
 export interface CapUsage extends Held {
   limit_id: number;
   buyer_id: number | null;
   buyer_group_id: number | null;
   traffic_source_id: number | null;
-  /** Slots of concurrency: none of its source for a call that no buyer gets. */
+  /** Slots of concurrency. A call without a buyer takes none of its source. */
   slots: 0 | 1;
-  /** The least seconds since the last call. */
+  /** Minimum seconds since the last call. */
   spacing: number;
 }
 
 const OF_CHOICE = { traffic_source_id: null, slots: 1 } as const;
 
-/** The most that a call can come to that is dialed to these at once: one of them gets it. */
+/** The most that a call dialed to these buyers at once may use: one of them gets it. */
 export const pendingOf = (members: readonly Member[]): Held => ({
   connections: 1,
   conversions: members.some(({ buyer }) => buyer.current_conversion_revenue !== null) ? 1 : 0,
@@ -26,8 +25,8 @@ export const pendingOf = (members: readonly Member[]): Held => ({
 });
 
 /**
- * What a call takes of caps: of the group that is dialed, of the buyers, of its source. One that
- * came in before has taken its part of the source. Pure.
+ * Builds the usage of a call: of the caps of the dialed group, the buyers, and the source. A call
+ * that came in earlier has used its part of the source. Pure.
  */
 export function buildCapUsages(
   first: FirstChoice | undefined,
@@ -58,7 +57,7 @@ function usagesOfChoice(
   return [{ ...pendingOf(members), ...owner, limit_id }, ...of_buyers];
 }
 
-/** A call that no buyer gets is counted, and is over at once. */
+/** A call without a buyer is counted, and ends at once. */
 function usageOfSource(
   { limit_id, traffic_source_id, revenue }: SourceCaps,
   first: FirstChoice | undefined,
@@ -69,7 +68,7 @@ function usageOfSource(
     : { ...owner, connections: 0, conversions: 0, revenue: 0, slots: 0 };
 }
 
-/** The rows of call_slots that the call gets. */
+/** The rows of call_slots of the call. */
 export const toSlots = (usages: readonly CapUsage[]): TakenSlot[] =>
   usages
     .filter(({ slots }) => slots > 0)
@@ -78,7 +77,7 @@ export const toSlots = (usages: readonly CapUsage[]): TakenSlot[] =>
       call_limit_id: String(limit_id),
     }));
 
-/** Usages as reserve_caps() of the database takes them. */
+/** The argument of reserve_caps() in the database. */
 export const toUsagesJson = (usages: readonly CapUsage[]): string =>
   JSON.stringify(
     usages.map(({ connections, conversions, revenue, spacing, ...usage }, n) => ({

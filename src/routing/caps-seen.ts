@@ -2,30 +2,29 @@ import type { UsedUpCap } from './engine/candidate';
 import type { OwnerState } from './queries/call-state';
 import { capOf } from './used-up-cap';
 
-// What is known of the caps of a company: as far as calls need them, and as they are within one
-// minute, since hours and windows of caps change at full minutes. A read returns what was written
-// since an earlier one; reads may overlap, and return in any order.
+// Cache of the caps of a company: only caps that calls need, and their state within one minute,
+// since hours and windows of caps change at full minutes. A read returns the rows written since an
+// earlier read; reads may overlap, and return in any order.
 
-/** What a read has seen: all transactions before `xmax`, except those that were running. */
+/** The transactions that a read covers: all before `xmax`, except those that were running. */
 export interface Seen {
   xmax: bigint;
   running: readonly string[];
 }
 
-/** A snapshot as PostgreSQL writes it. */
+/** Parses a snapshot in the format of PostgreSQL. */
 export function readSeen(snapshot: string): Seen {
   const [, xmax, running = ''] = snapshot.split(':');
   return { xmax: BigInt(xmax!), running: running === '' ? [] : running.split(',') };
 }
 
-/** What replaces all that is known. */
+/** A read with this mark replaces every cached state. */
 export const LATEST: Seen = { xmax: 2n ** 64n, running: [] };
 
-/** Whether one read has seen all that the other has. */
+/** True when the first read covers all transactions that the second one covers. */
 const hasSeen = (one: Seen, other: Seen): boolean =>
   one.xmax > other.xmax || (one.xmax === other.xmax && one.running.length <= other.running.length);
 
-/** What calls have changed of a buyer or a group. */
 export interface Standing {
   used_up: UsedUpCap | null;
   last_call_at: Date | null;
@@ -38,22 +37,21 @@ interface SeenStanding extends Standing {
 interface Read {
   base: Seen | null;
   seen: Seen;
-  /** Rows of caps that it has looked at, whenever they were written. */
+  /** Rows of caps that the read has checked, whenever they were written. */
   looked_at: readonly number[];
 }
 
-/** The caps of a company in one minute. */
 export class CapsSeen {
-  /** All that was committed before is known; null before the first read. */
+  /** All commits that it covers are cached; null before the first read. */
   seen: Seen | null = null;
   private readonly standings = new Map<number, SeenStanding>();
 
-  /** Undefined where there is nothing to say. */
+  /** Undefined while the cap is unused. */
   standingOf(limit_id: number): Standing | undefined {
     return this.standings.get(limit_id);
   }
 
-  /** The same, to add what others may not know. */
+  /** A copy, for changes that other calls must not see. */
   copy(): CapsSeen {
     const copy = new CapsSeen();
     copy.seen = this.seen;
@@ -62,10 +60,9 @@ export class CapsSeen {
   }
 
   /**
-   * Adds what a read has returned: all that was written since `base`, or without one only some
-   * rows. Of `looked_at`, those that are not returned have nothing to say: the caps of a buyer also
-   * change with its hours and conversions. Returns the rows of caps whose standing it knows better
-   * than was known.
+   * Adds the result of a read: all rows written since `base`, or without it only some rows. A row
+   * of `looked_at` that is not returned is unused, since the caps of a buyer also change with its
+   * hours and conversions. Returns the rows of caps whose state is newer than the cached one.
    */
   add(rows: readonly OwnerState[], { base, seen, looked_at }: Read): number[] {
     this.seen = this.seenAfter(base, seen);
@@ -94,7 +91,7 @@ export class CapsSeen {
   private seenAfter(base: Seen | null, seen: Seen): Seen {
     const known = this.seen;
     if (known === null) return seen;
-    // Of what it did not read, it cannot tell what was written up to then.
+    // A read without `base` does not cover earlier writes of the rows that it left out.
     if (base === null) return hasSeen(known, seen) ? seen : known;
     return hasSeen(known, base) && hasSeen(seen, known) ? seen : known;
   }

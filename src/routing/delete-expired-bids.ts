@@ -2,7 +2,7 @@ import { deleteInPortions, PORTION } from '../db/portions';
 import type { Sql } from '../db/sql';
 import { DELETE_EXPIRED_BIDS, DELETE_OLD_BID_FAILURES } from './queries/bids';
 
-/** Deletes bids of all companies that have expired, and failures that no longer count. */
+/** Deletes expired bids, and failures that no longer count, of all companies. */
 export async function deleteExpiredBids(sql: Sql): Promise<void> {
   for (const statement of [DELETE_EXPIRED_BIDS, DELETE_OLD_BID_FAILURES] as const)
     await deleteInPortions(async () => {

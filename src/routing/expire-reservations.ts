@@ -3,8 +3,8 @@ import { sqlOn } from '../db/sql';
 import { EXPIRE_RESERVATIONS } from './queries/reservations';
 
 /**
- * Gives back the caps of reservations whose calls have not come in time, of all companies, and
- * returns how many there were. Each is given back once, however many processes do this.
+ * Releases the caps of reservations whose calls have not come in time, of all companies, and
+ * returns how many there were. Several processes may run this: each reservation is released once.
  */
 export async function expireReservations(pool: Pool, now: Date): Promise<number> {
   const sql = sqlOn(pool);

@@ -4,9 +4,8 @@ import { BUYERS_OF_OFFERS, type BuyerOfOffer, type OwnerJson } from './queries/c
 import { capOf } from './used-up-cap';
 
 /**
- * The buyers of one offer for one caller. Each comes once, however many ways lead to it, in the
- * order of ids; deleted ones are left out. Calls use `readCandidates`, which reads only what has
- * changed.
+ * Loads the buyers of one offer for one caller, each once, in the order of ids; deleted ones are
+ * left out. Calls use `loadCallCandidates`, which reads only changes.
  */
 export async function candidatesOf(
   db: Pick<Db, 'sql' | 'company_id'>,
@@ -24,7 +23,7 @@ export async function candidatesOf(
   return rows.map(candidateOf);
 }
 
-/** Of the only caller that is asked for. */
+/** The statement takes several callers; this is the position of the only one. */
 const PLACE = 0;
 
 function candidateOf({ facts, lists }: BuyerOfOffer): Candidate {

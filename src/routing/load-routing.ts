@@ -14,39 +14,38 @@ import type { CallerState } from './queries/call-state';
 import type { PreDialWebhook } from './read-pre-dial-webhooks';
 import type { AwaitedReservation } from './reservations';
 
-/** A call to be routed. */
 export interface Caller extends AskedCall {
   now: Date;
 }
 
-/** Everything that decides where a call goes. */
 export interface RoutingContext {
   facts: CallFacts;
-  /** In the order of the basis. */
+  /** In the order of the basis; stored bids are applied. */
   candidates: readonly Candidate[];
-  /** Absent where no buyer bids; kept bids are those of the candidates already. */
+  /** Absent when no buyer is a bidder. */
   known_bids?: KnownBids | undefined;
-  /** What the decisions about the offer have in common. */
+  /** The part that decisions about the offer have in common. */
   basis: Basis;
   lined_up: LinedUp | undefined;
   /** Rows of caps by the ids of their owners. */
   caps: Pick<OfferSnapshot, 'caps_of_buyers' | 'caps_of_groups'>;
-  /** Webhooks to ask before a buyer is dialed. */
   webhooks: readonly PreDialWebhook[];
-  /** What the filters of candidates and webhooks need from the database. */
+  /** The data that filters of candidates and webhooks need from the database. */
   needs: FilterNeeds;
-  /** What a seller has reserved for the next call of the caller to the offer. */
   reservation: AwaitedReservation | undefined;
-  /** The sources that the call may be from: as asked for, of the caller's lead, as reserved. */
+  /**
+   * Possible sources of the call: the requested one, that of the caller's lead, that of the
+   * reservation.
+   */
   sources: ReadonlyMap<number, CallSource>;
-  /** Whether the call was reported before. */
+  /** True for a call that was reported before. */
   is_known: boolean;
 }
 
 const batched = batchers<Caller, RoutingContext | undefined>();
 
 /**
- * Loads everything that decides where a call goes; undefined when there is no such offer. Outside
+ * Loads everything that decides where a call goes; undefined when the offer does not exist. Outside
  * transactions, simultaneous calls of a company share one read.
  */
 export async function loadRouting(
@@ -63,7 +62,7 @@ export async function loadRouting(
   return batched(db.batched, String(minute), () => ({ run, keyOf: (each) => each }))(caller);
 }
 
-/** The same for several calls at once. */
+/** Loads the contexts of several calls at once. */
 export async function loadRoutings(
   db: Statements,
   calls: readonly AskedCall[],
@@ -86,7 +85,7 @@ function contextOf(
     candidates: known_bids ? withBids(candidates, known_bids.kept) : candidates,
     known_bids,
     basis,
-    // A lineup has the places of buyers without their bids.
+    // Columns hold the buyers without their bids.
     lined_up: known_bids ? undefined : lined_up,
     caps: snapshot,
     webhooks: snapshot.webhooks,
@@ -116,9 +115,7 @@ function factsOf(source: Source, { of_offer, ...caller }: CallerState): CallFact
 const reservationOf = ({ reservation }: CallerState): AwaitedReservation | undefined =>
   reservation ? { ...reservation, expires_at: new Date(reservation.expires_at) } : undefined;
 
-/**
- * Where the buyers of a call come from: its offer, or else the one buyer its number forwards to.
- */
+/** The source of the buyers of a call: its offer, or else the buyer that its number forwards to. */
 export const sourceOf = ({
   offer_id,
   buyer_id,

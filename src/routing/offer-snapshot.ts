@@ -17,54 +17,52 @@ import {
 } from './queries/offer-snapshot';
 import { readPreDialWebhooks, type PreDialWebhook } from './read-pre-dial-webhooks';
 
-// What people have set up of the buyers of an offer. It is read once and cached in the process.
-// Each call checks whether it has changed, so that no change is missed, whatever process made it.
-// What calls themselves change is read by candidates.ts.
+// The settings of the buyers of an offer, cached in the process. Each call checks whether they have
+// changed, so that no change is missed, whichever process made it. State that calls change is
+// loaded by candidates.ts.
 
 type Connection = Pick<Db, 'company_id' | 'key' | 'sql'>;
 
-/** Where the buyers of a call come from: an offer, or the one buyer that its number forwards to. */
+/** The source of the buyers of a call: an offer, or the buyer that its number forwards to. */
 export type Source = { offer_id: string } | { buyer_id: string };
 
-/** What is set up of the buyers of a call. */
 export interface OfferSnapshot {
   /**
-   * How often the set-up of the company had been changed when this was last checked, and in which
-   * run of the server.
+   * The number of changes to the settings of the company at the last check, and the server run that
+   * counted them.
    */
   changes: string;
   version: string;
   groups: readonly { limit_id: number; group: CandidateGroup }[];
   buyers: readonly (BuyerRow & { groups: CandidateGroup[] })[];
-  /** Places of buyers by their rows of caps. */
+  /** Indexes of buyers by their rows of caps. */
   places: ReadonlyMap<number, number>;
   /** The row of caps of each buyer and each group, by id. */
   caps_of_buyers: ReadonlyMap<number, number>;
   caps_of_groups: ReadonlyMap<number, number>;
-  /** Rows of caps; in fact the text of an array, which is built once instead of for every call. */
+  /** Rows of caps. In fact the text of an array, built once instead of for every call. */
   limit_ids: readonly bigint[];
-  /** Webhooks to ask before a buyer is dialed. */
   webhooks: readonly PreDialWebhook[];
-  /** How its buyers of type `rtb` are asked for bids, by buyer. */
+  /** Buyers of type `rtb`, by id, with the settings of their bid requests. */
   bidders: ReadonlyMap<number, Bidder>;
-  /** What the filters of its buyers and webhooks need from the database. */
+  /** The data that filters of buyers and webhooks need from the database. */
   needs: FilterNeeds;
-  /** Ids of the buyers that are ranked by earnings per call. */
+  /** Ids of buyers ranked by earnings per call. */
   by_epc: number[];
 }
 
-/** Cached snapshots; the one that was read last is at the end. */
+/** The most recently read snapshot is last. */
 const cache = new Map<string, OfferSnapshot>();
-/** Buyers in all of them together; each takes some kilobytes. */
+/** The total of all snapshots; each buyer takes a few kilobytes. */
 const MAX_CACHED_BUYERS = 50_000;
 
 const keyOf = (db: Connection, source: Source) => `${db.key}/${JSON.stringify(source)}`;
 
-/** The snapshot that was read last; the set-up may have changed since. */
+/** Its settings may be outdated. */
 export const cachedSnapshot = (db: Connection, source: Source): OfferSnapshot | undefined =>
   cache.get(keyOf(db, source));
 
-/** The snapshot at some time after there had been so many `changes` in the company. */
+/** A snapshot at some time after `changes` changes of the company. */
 export async function freshSnapshot(
   db: Connection,
   source: Source,
@@ -141,7 +139,10 @@ async function readSnapshot(
   };
 }
 
-/** Compiles the regular expressions of filters now, so that no decision does it for all buyers. */
+/**
+ * Compiles the regular expressions of filters now, so that no decision compiles those of all
+ * buyers.
+ */
 async function compilePatterns(lists: readonly (readonly string[])[]): Promise<void> {
   const patterns = lists.flatMap((filters) => filters.flatMap((filter) => patternOf(filter) ?? []));
   const pause = pauses();
@@ -151,10 +152,13 @@ async function compilePatterns(lists: readonly (readonly string[])[]): Promise<v
   }
 }
 
-/** An array as PostgreSQL writes it, which the driver sends as it is. */
+/** An array in the format of PostgreSQL, which the driver sends unchanged. */
 const arrayText = (ids: readonly number[]) => `{${ids.join(',')}}` as unknown as readonly bigint[];
 
-/** The buyers that a way leads to: none leads through a group that is deleted. */
+/**
+ * Attaches groups to buyers, and leaves out buyers with no path from the offer: a deleted group is
+ * none.
+ */
 function withGroups(
   rows: readonly BuyerRow[],
   groups_of: ReadonlyMap<number, CandidateGroup[]>,
@@ -170,7 +174,7 @@ function withGroups(
     .filter(({ facts, groups }) => facts.direct || groups.length > 0);
 }
 
-/** Makes equal values one object, so that the engine judges it once a call. */
+/** Makes equal values one object, so that the engine evaluates it once a call. */
 function interned(): <Value>(value: Value) => Value {
   const known = new Map<string, unknown>();
   return <Value>(value: Value) => {
@@ -182,9 +186,7 @@ function interned(): <Value>(value: Value) => Value {
 
 const NO_LISTS: Candidate['suppressed_by'] = [];
 
-/**
- * The buyers within a minute as if there had been no calls; hours open and close at full minutes.
- */
+/** The buyers within a minute, without the effect of any call; hours change at full minutes. */
 export function plainCandidates({ buyers }: OfferSnapshot, now: Date): Candidate[] {
   return buyers.map(({ facts, hours, conversions, groups }): Candidate => {
     const local = minuteOfWeek(facts.zone, now);

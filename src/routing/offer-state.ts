@@ -4,22 +4,21 @@ import { copyCandidate, copyGroup, type Candidate, type CandidateGroup } from '.
 import { changedLineup, lineupOf, type Lineup } from './engine/lineup';
 import { plainCandidates, type OfferSnapshot } from './offer-snapshot';
 
-// The buyers of an offer within one minute: as they are set up, with what calls have changed.
+// The buyers of an offer within one minute: their settings, and the state that calls have changed.
 
-/** The buyers of an offer in one minute. */
 export interface OfferState {
-  /** The candidates as last read. An array that was handed out is never changed. */
+  /** The candidates as last read. An array that was returned is never changed. */
   current: readonly Candidate[];
   basis: Basis;
-  /** Of `current`. */
+  /** Columns of `current`. */
   lineup: Lineup | undefined;
-  /** Places of candidates by the ids of their buyers. */
+  /** Indexes of candidates by the ids of their buyers. */
   places: ReadonlyMap<number, number>;
-  /** As last read, by their rows of caps. */
+  /** Groups as last read, by their rows of caps. */
   groups: Map<number, CandidateGroup>;
 }
 
-/** The state of an offer, of whose caps all is known. */
+/** The cache must hold the state of all caps of the offer. */
 export function offerStateOf(snapshot: OfferSnapshot, caps: CapsSeen, now: Date): OfferState {
   const plain = plainCandidates(snapshot, now);
   const basis = basisWith(snapshot, plain);
@@ -34,13 +33,12 @@ export function offerStateOf(snapshot: OfferSnapshot, caps: CapsSeen, now: Date)
   return state;
 }
 
-/** The rows of caps of an offer. */
 export const limitIdsOf = ({ places, groups }: OfferSnapshot): number[] => [
   ...places.keys(),
   ...groups.map(({ limit_id }) => limit_id),
 ];
 
-/** From one minute to the next it usually is the same. */
+/** Minutes usually share one basis. */
 const basis_of = new WeakMap<OfferSnapshot, Basis>();
 function basisWith(snapshot: OfferSnapshot, plain: readonly Candidate[]): Basis {
   const basis = basisOf(plain);
@@ -88,7 +86,7 @@ export function apply(
   });
 }
 
-/** Gives the members of changed groups the new copies, and returns their places. */
+/** Replaces changed groups in their members, and returns the indexes of these. */
 function applyGroups(
   candidates: Candidate[],
   changed: ReadonlyMap<number, CandidateGroup>,

@@ -12,21 +12,21 @@ import { ROLL_BACK_TO_SAVEPOINT, SAVEPOINT, SET_CALL_OF_LOGS } from './queries/p
 import type { PreDialWebhook } from './read-pre-dial-webhooks';
 import { newSeed } from './seed';
 
-// Webhooks that are asked before a buyer is dialed, and bidders that are asked before it is chosen.
-// They are found in the transaction that reserves the buyer, but no lock may be held while they are
-// asked: the transaction is rolled back and its result is a PreDialCheckRequired. Then they are
-// asked, and the work is done again.
+// Webhooks are asked before a buyer is dialed, and bidders before it is chosen. The transaction
+// that reserves the buyer finds out which, but no lock may be held while they are asked: the
+// transaction is rolled back and returns a PreDialCheckRequired. Then they are asked, and the work
+// is repeated.
 
-/** What the webhooks have said so far, and what must be the same each time the work is done. */
+/** The answers so far, and the values that stay the same each time the work is repeated. */
 export interface PreDialVetoes {
   /** By buyer; null for a buyer that may be dialed. */
   verdicts: Map<number, Veto | null>;
-  /** What bidders have answered, by buyer. */
+  /** Answers of bidders, by buyer. */
   bids: Map<number, BidAnswer>;
-  /** The uuid of the call, if it is a new one. */
+  /** For a new call. */
   uuid: string;
   seed: string;
-  /** That of the installation; absent where calls come by none. */
+  /** The carrier of the installation; absent for calls that come by none. */
   carrier?: OwnCarrier;
 }
 
@@ -41,7 +41,7 @@ export interface PreDialCheckRequired {
 export const isCheckRequired = (result: unknown): result is PreDialCheckRequired =>
   (result as Partial<PreDialCheckRequired> | undefined)?.kind === 'pre_dial_check_required';
 
-/** The check that must come before these buyers are dialed; undefined when all were checked. */
+/** The check that is required before these buyers are dialed; undefined when all were checked. */
 export function preDialCheckOf(
   members: readonly Member[],
   webhooks: readonly PreDialWebhook[],
@@ -58,7 +58,10 @@ export function preDialCheckOf(
   return { kind: 'pre_dial_check_required', question: { ...call, asked } };
 }
 
-/** The filters of webhooks of limited users are applied to what these see, when they are asked. */
+/**
+ * Filters of a webhook of a user with limited access are applied later, to the data that the user
+ * sees.
+ */
 function concerns(
   { owner_type, owner_id, token_filters, maker_user_id }: PreDialWebhook,
   { buyer }: Member,
@@ -77,7 +80,7 @@ function concerns(
   );
 }
 
-/** Rolls back a transaction of `checkedTransaction`; it never leaves that function. */
+/** Thrown to roll back the transaction in `runCheckedTransaction`; never leaves that function. */
 class RollBack extends Error {
   constructor(readonly check: PreDialCheckRequired) {
     super('webhooks or bidders must be asked before a buyer is dialed');
@@ -85,8 +88,8 @@ class RollBack extends Error {
 }
 
 /**
- * Runs statements in one transaction, and rolls it back if the result is that a check is required.
- * Inside an open transaction (a request with an Idempotency-Key has one) it returns to a savepoint.
+ * Runs statements in one transaction, and rolls it back when the result is a required check. Inside
+ * an open transaction (a request with an Idempotency-Key) it rolls back to a savepoint.
  */
 export async function checkedTransaction<T>(
   db: Db,
@@ -105,7 +108,7 @@ export async function checkedTransaction<T>(
   }
 }
 
-/** Open transactions that are at a savepoint: the outermost one is returned to. */
+/** Open transactions at a savepoint: nested work rolls back to the outermost one. */
 const at_savepoint = new WeakSet<Db>();
 
 async function atSavepoint<T>(
@@ -125,8 +128,8 @@ async function atSavepoint<T>(
 }
 
 /**
- * Does work that may dial buyers. While its result is that a check is required, asks the webhooks,
- * or the bidders, and does the work again with their answers, on the state of that time.
+ * Runs work that may dial buyers. While a check is required, asks the webhooks, or the bidders, and
+ * repeats the work with their answers, on the state at that time.
  */
 export async function withPreDialChecks<T>(
   db: Db,
@@ -153,7 +156,7 @@ export async function withPreDialChecks<T>(
     if ('bidders' in question) {
       const { answers, recorded } = await askBidders(db, question, edges);
       for (const [buyer_id, answer] of answers) vetoes.bids.set(buyer_id, answer);
-      // A connection with an open transaction does one thing after the other.
+      // A connection with an open transaction runs one statement at a time.
       if (question.reads_kept || !db.batched) await recorded;
       recordings.push(recorded);
       continue;

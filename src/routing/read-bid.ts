@@ -4,7 +4,7 @@ import { isCallDestination } from '../http/validate';
 import { cutText, parseForeignJson } from '../storable-text';
 import type { CandidateBid } from './engine/candidate';
 
-/** Where the answers of a bidder have each fact. */
+/** Paths (or patterns) of the values in the answers of a bidder. */
 export interface BidPlaces {
   accept?: string;
   bid?: string;
@@ -13,13 +13,12 @@ export interface BidPlaces {
   expires_in?: string;
 }
 
-/** What an answer of a bidder comes to. */
 export type ReadBid =
   | { outcome: 'bid'; bid: CandidateBid }
   | { outcome: 'declined' }
   | { outcome: 'failed'; fault: string; code: number | null };
 
-/** Dollars. Whoever bids more has mistaken cents for dollars. */
+/** Dollars. A higher bid is probably in cents. */
 const MAX_BID = 10_000;
 /** Seconds. */
 const MAX_DURATION = 86_400;
@@ -30,10 +29,10 @@ const DECLINING = new Set([
   ...['', 'false', '0', 'no', 'n', 'reject', 'rejected', 'decline', 'declined', 'denied'],
 ]);
 
-/** A fact that is there and cannot be what it should be. */
+/** A value that is present but invalid. */
 class WrongAnswer extends Error {}
 
-/** Reads the answer to a question for a bid. Pure. */
+/** Parses the answer of a bidder. Pure. */
 export function readBid(answered: Answered, places: BidPlaces, now: Date): ReadBid {
   if (!answered.ok) return { outcome: 'failed', fault: answered.reason, code: null };
   const { code, body } = answered;
@@ -43,7 +42,7 @@ export function readBid(answered: Answered, places: BidPlaces, now: Date): ReadB
   const facts = { accept: 'accept', bid: 'bid', ...PLACES, ...places };
   const needs_json = Object.values(facts).some(isPath);
   const json = needs_json ? parseForeignJson(body) : undefined;
-  // Places that were not named are optional: an answer of plain text has none of them.
+  // Default paths are optional: an answer of plain text has none of them.
   if (needs_json && json === undefined && Object.values(places).some(isPath))
     return failed('the answer is not JSON of at most 20 kB');
   const read = (fact: keyof BidPlaces) => valueAt(facts[fact], { json, text: body });
@@ -107,7 +106,7 @@ function numberOf(
 
 const MAX_SHOWN = 100;
 
-/** Without fractions of a cent; 19.99 times 100 is a little less than 1999. */
+/** Rounded down to the cent; 19.99 times 100 is a little less than 1999. */
 const wholeCents = (dollars: number): number =>
   Math.floor(Number((dollars * 100).toFixed(6))) / 100;
 

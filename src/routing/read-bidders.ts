@@ -4,7 +4,6 @@ import type { Secrets } from '../egress/standard-webhooks';
 import { BIDDERS } from './queries/bids';
 import type { BidPlaces } from './read-bid';
 
-/** How a buyer is asked for a bid, and how its answers are read. */
 export interface Bidder extends Secrets {
   id: number;
   request: RequestTemplate;
@@ -14,7 +13,7 @@ export interface Bidder extends Secrets {
 
 const NOBODY: ReadonlyMap<number, Bidder> = new Map();
 
-/** How these buyers are asked for bids, by id; without those of which it was never said. */
+/** By id. Bidders without a `bid_request` are left out. */
 export async function readBidders(
   db: Pick<Db, 'sql'>,
   buyer_ids: readonly number[],

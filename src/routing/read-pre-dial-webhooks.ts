@@ -2,7 +2,6 @@ import type { Maker } from '../db/makers';
 import type { Db } from '../db/tenant';
 import { PRE_DIAL_WEBHOOKS } from './queries/pre-dial-webhooks';
 
-/** A webhook that is asked before a buyer is dialed. */
 export interface PreDialWebhook extends Maker {
   id: number;
   uuid: string;

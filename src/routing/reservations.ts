@@ -10,11 +10,10 @@ import {
   SET_CALL_OF_PING,
 } from './queries/reservations';
 
-// Caps that are reserved for a call that has not come yet: a seller pinged or posted it.
+// Caps reserved for a future call, which a seller pinged or posted.
 
 type Connection = Pick<Db, 'sql'>;
 
-/** Caps that are reserved for a call that has not come yet. */
 export interface Reservation {
   id: number;
   buyer_ids: number[];
@@ -24,7 +23,7 @@ export interface Reservation {
   expires_at: Date;
 }
 
-/** A reservation that a call can take over, with what the seller said about the call. */
+/** A reservation that a call can take over, with the seller's data about the call. */
 export interface AwaitedReservation extends Reservation {
   traffic_source_id: number | null;
   sub_id: string | null;
@@ -48,7 +47,7 @@ export async function findReservation(
   return (await db.sql(FIND_RESERVATION, awaited))[0];
 }
 
-/** The offer for which a caller has a reservation, for a number that has no offer of its own. */
+/** The offer for which a caller has a reservation, for a number without an offer of its own. */
 export async function findReservedOffer(
   db: Connection,
   caller_number: number,
@@ -71,7 +70,6 @@ export async function claimReservation(
   return row?.ping_id;
 }
 
-/** Records which call came of a ping. */
 export async function recordPingOutcome(
   db: Connection,
   ping_id: string,
@@ -89,13 +87,13 @@ export interface NewReservation {
   remote_ip: string;
   chosen: Pick<Chosen, 'members' | 'slots' | 'caps'>;
   posted: boolean;
-  /** Whether the call will go to the buyer's own number, past this installation. */
+  /** True when the call goes to the buyer's own number, past this installation. */
   direct: boolean;
   now: Date;
   expires_at: Date;
 }
 
-/** Stores what was just reserved for a ping, in the transaction that reserved it. */
+/** Stores a reservation for a ping, in the transaction that reserved the caps. */
 export async function insertReservation(
   db: Connection,
   { chosen, ...reservation }: NewReservation,
@@ -118,7 +116,7 @@ interface Confirmation {
   expires_at: Date;
 }
 
-/** Extends a ping's reservation, if it has not expired: from now on its call is awaited. */
+/** Extends a ping's reservation, if it has not expired, for the call that follows the post. */
 export async function confirmReservation(
   db: Connection,
   confirmation: Confirmation,
@@ -127,7 +125,7 @@ export async function confirmReservation(
 }
 
 /**
- * Makes a ping's reservation expire now. The sweep of expired reservations gives its caps back, not
+ * Makes a ping's reservation expire now. The sweep of expired reservations releases its caps, not
  * this transaction: it has locked other rows of caps already, and two transactions that lock them
  * in different orders would deadlock.
  */

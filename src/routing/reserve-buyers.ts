@@ -14,48 +14,51 @@ import { LOCK_CAPS, TRY_RESERVE_CAPS } from './queries/reserve-caps';
 import { claimReservation, findReservation, type AwaitedReservation } from './reservations';
 import { readSourceFault, readUsedUpCap } from './used-up-cap';
 
-/** Attempts to reserve in addition to one for each candidate: caps may free and fill in between. */
+/** Attempts in addition to one for each candidate: caps may free and fill in between. */
 const MAX_EXTRA_ATTEMPTS = 20;
 
-/** What changed of a buyer or group after its candidates were read, so that reserving it failed. */
+/**
+ * State that changed after the candidates were read, so that reserving the buyer or group failed.
+ */
 type ReservationFailure = Pick<Partial<Candidate>, 'used_up' | 'last_call_at'>;
-/** The failures of one call, by `keyOf` the owner. */
+/** The failures of one call, by `toOwnerKey`. */
 type Failures = Map<string, ReservationFailure>;
 
 const keyOf = (kind: 'buyer' | 'buyer_group', id: number) => `${kind}/${id}`;
 
-/** What must be done before buyers may be dialed, or chosen. */
 interface Checks {
   checkOf: (members: readonly Member[]) => PreDialCheckRequired | undefined;
-  /** Asks bidders. Absent where nobody can be asked. */
+  /**
+   * Returns the check that asks bidders; undefined when none must be asked. Absent when bidders
+   * cannot be asked.
+   */
   bidsOf?: ((candidates: readonly Candidate[]) => PreDialCheckRequired | undefined) | undefined;
-  /** Whether the caps of the source count the call also where no buyer can take it. */
+  /** Makes the caps of the source count the call even when no buyer can take it. */
   counts_without_buyer?: boolean;
 }
 
-/** Buyers to dial, or none, whose caps are not reserved yet. */
+/** Buyers to dial, or none, with their caps not reserved yet. */
 export interface BuyerChoice {
   judged: Judged;
   members: readonly Member[];
   usages: readonly CapUsage[];
   /**
-   * The dollars that a call holds of its source from now on, which holds less since it came in.
-   * Absent where that is enough.
+   * The dollars that the call holds of its source from now on, more than it has held since it came
+   * in. Absent when the present hold is enough.
    */
   source_hold?: { source_id: number; dollars: number } | undefined;
   refused: Refused | undefined;
 }
 
-/** Caps had no room: those of these rows, or those of the source for more than `held` dollars. */
+/** Caps without room: those of these rows, or those of the source for more than `held` dollars. */
 export type NoRoom =
   { kind: 'full'; limit_ids: readonly number[] } | { kind: 'source_full'; held: number };
-/** What became of the caps of a choice. */
 export type Taken<T> = { kind: 'taken'; result: T } | NoRoom;
 
 /**
- * Chooses the buyers to dial: the first in the order whose caps have room. `take` reserves the caps
- * of a choice, all of them or none, and holds no lock of them where it fails; then whatever had no
- * room is left out, and the others are routed again with the same draws.
+ * Chooses the buyers to dial: the first in the order whose caps have room. `take` reserves all caps
+ * of a choice or none, and holds no lock of them when it fails; then the owners without room are
+ * left out, and the rest is routed again with the same draws.
  */
 export async function chooseBuyers<T>(
   db: Statements,
@@ -92,7 +95,7 @@ export async function chooseBuyers<T>(
   );
 }
 
-/** A call that came in before takes the dollars that its next buyers pay beyond what it holds. */
+/** A call that came in earlier takes the dollars that its next buyers pay beyond its hold. */
 function sourceHold(
   { source_caps }: RouteFacts,
   members: readonly Member[],
@@ -102,7 +105,7 @@ function sourceHold(
   return dollars > 0 ? { source_id: source_caps.traffic_source_id, dollars } : undefined;
 }
 
-/** Reserves the caps of a choice in an open transaction, which also records what comes of it. */
+/** Reserves the caps of a choice in an open transaction, which also records the outcome. */
 export const reserveInTransaction =
   (db: Statements, now: Date) =>
   async ({ judged, members, usages, refused }: BuyerChoice): Promise<Taken<Chosen>> => {
@@ -113,7 +116,7 @@ export const reserveInTransaction =
     return { kind: 'taken', result: { ...chosen, caps: row!.caps as OwnedCap[] } };
   };
 
-/** Locks rows of caps in their order until the transaction ends. */
+/** In their lock order, until the transaction ends. */
 export async function lockCaps(db: Statements, limit_ids: readonly number[]): Promise<void> {
   await db.sql(LOCK_CAPS, { limit_ids: [...limit_ids] });
 }
@@ -128,13 +131,13 @@ export async function reserveBuyers(
   return (await chooseBuyers(db, context, asked, reserveInTransaction(db, facts.now))) as Chosen;
 }
 
-/** The choice of a reservation that the call took over, and the ping that it was made for. */
+/** The choice of a reservation that the call took over, with the ping of the reservation. */
 export type ClaimedBuyers = Chosen & { ping_id?: string };
 
 /**
- * Takes over a reservation for a call, caps included, instead of choosing buyers. Undefined when
- * there is no reservation left whose buyers can be dialed. Of two calls of a caller each gets its
- * own. Runs in the transaction that also records the attempt.
+ * Takes over a reservation for a call, caps included, instead of choosing buyers. Undefined when no
+ * reservation is left whose buyers can be dialed. Two calls of a caller never get the same
+ * reservation. Runs in the transaction that also records the attempt.
  */
 export async function claimReservedBuyers(
   db: Statements,
@@ -154,7 +157,7 @@ export async function claimReservedBuyers(
   return undefined;
 }
 
-/** The candidates as they are after the failures, which had newer facts. */
+/** The failures are newer than the state of the candidates. */
 function withFailures(
   candidates: readonly Candidate[],
   failures: ReadonlyMap<string, ReservationFailure>,
@@ -178,7 +181,7 @@ interface Failed {
   failures: Failures;
 }
 
-/** Notes what had no room, and why: the facts for the next choice. */
+/** Adds the owners without room to `failures`, and returns the facts for the next choice. */
 async function applyNoRoom(
   db: Statements,
   facts: RouteFacts,
@@ -203,7 +206,7 @@ async function applyNoRoom(
   return { ...facts, refused };
 }
 
-/** Of buyers that pay more than the source has room for, none can get the call. */
+/** Excludes buyers that pay more than the source has room for. */
 async function withoutRoomOfSource(
   db: Statements,
   facts: RouteFacts,
@@ -228,8 +231,8 @@ async function loadFailure(
 ): Promise<ReservationFailure> {
   const used_up = await readUsedUpCap(db, owner, { revenue, now });
   countRefusal(used_up?.cap);
-  // Its caps have room: then it was dialed a moment ago and the offer asks for time between calls,
-  // or what was missing has been given back.
+  // Its caps have room: either it was dialed a moment ago and the offer requires time between
+  // calls, or the missing room has been released.
   return used_up ? { used_up } : { last_call_at: now };
 }
 

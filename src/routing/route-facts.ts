@@ -19,7 +19,7 @@ import {
 import type { RoutingContext } from './load-routing';
 import type { PreDialVetoes } from './pre-dial-webhooks';
 
-/** What keeps a call from all buyers, as far as its caller, its offer and its source decide. */
+/** Finds the reason that keeps a call from all buyers: of its caller, its offer or its source. */
 export function refusedBy(
   facts: Pick<CallFacts, 'blacklisted' | 'blocked_for_offer' | 'suppressed_by'> & {
     offer: Pick<CallFacts['offer'], 'paused'>;
@@ -44,20 +44,18 @@ export function refusedBy(
   return source;
 }
 
-/** Where a call comes from, as it is recorded. */
 export interface CallOrigin {
   traffic_source_id: number | null;
   sub_id: string | null;
   /** E.164 without the plus. */
   number_called: number | null;
-  /** What the carrier says of the caller. */
+  /** Data of the carrier about the caller. */
   caller_city: string | null;
   caller_state: string | null;
   caller_zip: string | null;
   caller_country: string | null;
 }
 
-/** The origin of a call of which nothing is known. */
 export const NO_ORIGIN: CallOrigin = {
   traffic_source_id: null,
   sub_id: null,
@@ -68,7 +66,6 @@ export const NO_ORIGIN: CallOrigin = {
   caller_country: null,
 };
 
-/** Where a call comes from, for its tokens. */
 export const originOf = (call: CallOrigin, caller_number: number | null): Origin => ({
   traffic_source_id: call.traffic_source_id,
   sub_id: call.sub_id,
@@ -80,7 +77,6 @@ export const originOf = (call: CallOrigin, caller_number: number | null): Origin
   area: areaOf(caller_number),
 });
 
-/** The call that is routed. */
 export interface CallToRoute {
   now: Date;
   seed: string;
@@ -88,24 +84,26 @@ export interface CallToRoute {
   caller_number: number | null;
   tokens: Record<string, unknown>;
   origin: CallOrigin;
-  /** How many buyers ring at once for the call, by `maxLegsOf` the carrier it comes by. */
+  /** How many buyers ring at once: `findMaxLegs` of the carrier. */
   max_legs: number;
-  /** Whether that carrier can ask buyers to press 1, by `canWhisper`; absent: it can. */
+  /** The result of `canWhisper` for that carrier: it can ask buyers to press 1. Absent: it can. */
   can_whisper?: boolean | undefined;
-  /** Buyers that were dialed for the call before. */
+  /** Buyers dialed for the call before. */
   tried: ReadonlySet<number>;
-  /** The verdicts of pre-dial webhooks. */
   vetoes?: PreDialVetoes | undefined;
-  /** Reserved by a seller, or routed before: a pause of its source or its caps no longer matter. */
+  /**
+   * Set for a call reserved by a seller or routed before: a pause or the caps of its source no
+   * longer matter.
+   */
   is_accepted?: boolean;
-  /** Whether the call comes in now: then it takes from the caps of its source. */
+  /** Set for a call that comes in now: it uses the caps of its source. */
   comes_in?: boolean;
-  /** The id of a call that has taken from them before. */
+  /** The id of a call that has used them before. */
   call_id?: number | undefined;
 }
 
 /**
- * The facts that decide where a call goes, with what the filters of its candidates and of webhooks
+ * The facts that decide where a call goes, with the data that filters of candidates and webhooks
  * need from the database.
  */
 export async function routeFacts(
@@ -135,7 +133,6 @@ export async function routeFacts(
   return asked;
 }
 
-/** What its traffic source says of a call. */
 interface SourceFacts {
   source_fault?: SourceFault | undefined;
   source_buyers?: SourceBuyers | undefined;
@@ -144,7 +141,7 @@ interface SourceFacts {
 
 type SourceTurn = Pick<CallToRoute, 'is_accepted' | 'comes_in' | 'call_id' | 'now'>;
 
-/** A call that came in earlier takes more dollars at most: of what a buyer pays that bid later. */
+/** A call that came in earlier can only use more dollars: those of a buyer that bids later. */
 const moreOfSource = (caps: SourceCaps, call_id: number | undefined): SourceCaps | undefined =>
   call_id !== undefined && caps.revenue > 0 ? { ...caps, call_id } : undefined;
 
@@ -162,7 +159,7 @@ function sourceFacts(
   };
 }
 
-/** The facts that decide where a call goes. Pure. */
+/** Builds the facts from loaded data. Pure. */
 export function plainRouteFacts(
   facts: CallFacts,
   {

@@ -12,16 +12,15 @@ import type { HoursEntry, Limits } from './simulation/caps';
 import type { BuyerChange, GroupChange } from './simulation/change';
 import { simulate, type SimulationOrder } from './simulation/simulate';
 
-// Routing decides where a call goes: which buyers of its offer can take it, in which order, and
-// why the others cannot. engine/ decides (pure), candidates.ts and load-routing.ts read what it
-// decides on, reserve-buyers.ts reserves caps, pre-dial-webhooks.ts asks before dialing, and
-// simulation/ replays calls. Locks on call_limits are taken in one order: groups by id, then
-// buyers by id, then traffic sources by id. The one resource of its own is the simulation.
+// Routing decides where a call goes: which buyers of its offer can take it, in which order, and why
+// others cannot. engine/ decides (pure), candidates.ts and load-routing.ts load its input,
+// reserve-buyers.ts reserves caps, pre-dial-webhooks.ts asks before dialing, and simulation/
+// replays calls. Locks on call_limits are taken in one order: groups by id, then buyers by id, then
+// traffic sources by id. The only resource of its own is the simulation.
 
 type Body = Schemas['RoutingSimulationCreate'];
 type Change = Schemas['SimulatedChange'];
 
-/** What would come of calls under other settings. */
 export const routing = ({ clock, carrier }: Deps) =>
   ({
     simulateRouting: async ({ body, db }) => {
@@ -50,7 +49,7 @@ export const routing = ({ clock, carrier }: Deps) =>
     },
   }) satisfies Partial<Handlers>;
 
-/** 31 days and the hour that a change of the clocks may add, in milliseconds. */
+/** Milliseconds: 31 days, and the hour that a change of the clocks may add. */
 const MAX_PERIOD_MS = (31 * 24 + 1) * 3_600_000;
 
 function periodOf(
@@ -92,7 +91,7 @@ function tokensIn(sent: Record<string, unknown> | undefined): Record<string, unk
 }
 
 const HOURLY = METRICS.map((metric) => `${metric}_hourly_limit` as const);
-/** Fields of a change that only buyers have, and that only groups have. */
+/** Fields of a change that only buyers have, or only groups. */
 const OF_BUYERS = ['timeout_seconds', 'business_hours_schedule', 'concurrency_cap_limit'] as const;
 const OF_GROUPS = ['dial_buyers_type', 'concurrency_cap', ...HOURLY] as const;
 
@@ -113,7 +112,7 @@ async function changesOf(db: Db, sent: readonly Change[]): Promise<SimulationOrd
   return changes;
 }
 
-/** Whether a change is about a buyer or a group; it must have no fields of the other. */
+/** A change names a buyer or a group, and must not have fields of the other kind. Throws 422. */
 function ownerOf(change: Change, field: string): 'buyer_id' | 'buyer_group_id' {
   if ((change.buyer_id === undefined) === (change.buyer_group_id === undefined))
     throw HttpProblem.field(field, 'missing_field', 'must have either buyer_id or buyer_group_id');

@@ -5,7 +5,7 @@ import { sourceFault, type SourceFault } from './engine/source';
 import { SOURCE_LIMITS } from './queries/source-limits';
 import { USED_UP_CAP_OF_BUYER, USED_UP_CAP_OF_GROUP, type CapJson } from './queries/used-up-cap';
 
-/** Reads a cap from JSON. A limit of 0 never has room, whatever window ends. */
+/** Parses a cap from JSON. A limit of 0 never has room, whichever window ends. */
 export const capOf = (cap: CapJson | null): UsedUpCap | null =>
   cap && {
     ...cap,
@@ -13,8 +13,8 @@ export const capOf = (cap: CapJson | null): UsedUpCap | null =>
   };
 
 /**
- * The cap that keeps a call that may bring `revenue` dollars from its owner now; null when every
- * cap has room.
+ * The cap that keeps a call with up to `revenue` dollars from its owner now; null when every cap
+ * has room.
  */
 export async function readUsedUpCap(
   db: Pick<Db, 'sql'>,
@@ -28,7 +28,7 @@ export async function readUsedUpCap(
   return capOf(row?.cap ?? null);
 }
 
-/** The cap that keeps a call that may bring `revenue` dollars from a traffic source now. */
+/** The reason against a call with up to `revenue` dollars of a traffic source now. */
 export async function readSourceFault(
   db: Pick<Db, 'sql'>,
   id: number,

@@ -1,25 +1,27 @@
 import type { Candidate } from './candidate';
 import { route, type Considered, type RouteFacts } from './route';
 
-/** Whether some buyer would take a call now. */
 export interface Availability {
   available: boolean;
-  /** Why none would, in words; null when one would. */
+  /** The reasons when none would; null otherwise. */
   message: string | null;
-  /** When to ask again: the first time at which hours or caps change by themselves. */
+  /** The first time at which hours or caps change by themselves. */
   look_again_at: Date;
 }
 
-/** Nobody says when a place among simultaneous calls becomes free, or a buyer is changed. */
+/**
+ * Milliseconds. No event announces that a slot of concurrency becomes free, or that a buyer
+ * changes.
+ */
 const LOOK_AGAIN_MS = { least: 15_000, busy: 30_000, most: 600_000 };
-/** The details of reasons that say when they end. */
+/** Details of reasons that hold the time at which the reason ends. */
 const ENDS = ['opens_at', 'resets_at', 'pays_again_at', 'next_call_at'] as const;
 
-/** What routing would decide about a call, without a reservation. Pure. */
+/** The decision of routing about a call, without a reservation. Pure. */
 export function availabilityOf(candidates: readonly Candidate[], facts: RouteFacts): Availability {
   const { now, refused } = facts;
   const { choices, considered } = route(candidates, facts);
-  // Nobody is asked before there is a caller: whoever would be asked may take the call.
+  // Bidders are not asked without a caller: a bidder that would be asked may take the call.
   const may_bid = considered.some(({ reason }) => reason === 'bid_not_asked');
   const available = choices.length > 0 || may_bid;
   return {
@@ -29,7 +31,7 @@ export function availabilityOf(candidates: readonly Candidate[], facts: RouteFac
   };
 }
 
-/** Such as: no buyer of the offer would take the call: closed (2), cap_reached (1) */
+/** For example: no buyer of the offer would take the call: closed (2), cap_reached (1) */
 function whyNone(considered: readonly Considered[]): string {
   if (considered.length === 0) return 'the offer has no buyers';
   const counts = new Map<string, number>();

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Candidate } from './candidate';
 import { tierOf, wayOf } from './route';
 
-/** Run-length encoding: a value and how often it is repeated. */
+/** Run-length encoding: a value and the number of repetitions. */
 export type Runs<Value> = [Value, number][];
 
 /**
- * What the decisions about an offer have in common: its candidates as they are set up, in the order
- * of their ids. It is stored once for many decisions. `steps` are the differences from one id to
+ * The part that decisions about an offer have in common: the settings of its candidates, in the
+ * order of their ids. Stored once for many decisions. `steps` are the differences from one id to
  * the next.
  */
 export interface StoredBasis {
@@ -18,7 +18,7 @@ export interface StoredBasis {
   group_ids: Runs<number | null>;
 }
 
-/** A candidate as it is set up, and the group that is its best way while all groups are open. */
+/** The settings of a candidate, and its best group while all groups are open. */
 export interface BasisRow {
   buyer_id: number;
   tier: number;
@@ -28,17 +28,18 @@ export interface BasisRow {
 }
 
 export interface Basis {
-  /** Names what it contains: equal candidates have the same. */
+  /** A hash of the content: equal candidates have equal hashes. */
   hash: string;
-  /** The stored basis as JSON. */
   text: string;
-  /** In the order of the candidates. */
   rows: readonly BasisRow[];
-  /** Set once the database has it. */
+  /** Set once the basis is in the database. */
   is_stored: boolean;
 }
 
-/** A candidate as a decision shows it: members of a group that ring all at once as their group. */
+/**
+ * Shows a candidate as a decision does: members of a group that rings them all at once get the tier
+ * and weight of the group.
+ */
 export function basisRowOf(candidate: Candidate): BasisRow {
   const group = wayOf(candidate);
   const as_one = group?.dial_buyers_type === 'simultaneously';
@@ -58,7 +59,7 @@ export const isSameRow = (row: BasisRow, known: BasisRow | undefined): boolean =
   known.route_by_type === row.route_by_type &&
   known.buyer_group_id === row.buyer_group_id;
 
-/** The basis of decisions about candidates, given as if there had been no calls. Pure. */
+/** Builds the basis from candidates without the effect of any call. Pure. */
 export function basisOf(candidates: readonly Candidate[]): Basis {
   const rows = candidates.map(basisRowOf);
   const stored: StoredBasis = {
@@ -73,7 +74,6 @@ export function basisOf(candidates: readonly Candidate[]): Basis {
   return { hash, text, rows, is_stored: false };
 }
 
-/** The rows of a stored basis. */
 export function basisRows({ steps, tiers, weights, by, group_ids }: StoredBasis): BasisRow[] {
   const [tier, weight, route_by_type] = [valuesOf(tiers), valuesOf(weights), valuesOf(by)];
   const group_id = valuesOf(group_ids);

@@ -4,16 +4,16 @@ import { judgeOf, type Facts } from './eligibility';
 import { tierOf, wayOf } from './route';
 
 /**
- * The bidders to ask now, all at once: those that nothing but a bid keeps from the call, and that
- * could come first. A bidder that is ordered by its revenue always could; one with a fixed place
- * cannot behind a buyer that takes the call for sure. With `all` those too are asked. Pure.
+ * Selects the bidders to ask now, all at once: those that only lack a bid and could come first. A
+ * bidder ordered by revenue always could; one with a fixed tier could not behind a buyer that takes
+ * the call for sure. With `all` such bidders are asked too. Pure.
  */
 export function biddersToAsk(
   candidates: readonly Candidate[],
   facts: Facts & { first_buyer_id?: number | undefined },
   { all }: { all: boolean },
 ): Candidate[] {
-  // Once all were asked, nobody has to be judged to find that out.
+  // When all were asked, this avoids the check of every candidate.
   if (!candidates.some((candidate) => bidFault(candidate, facts.bids)?.reason === 'bid_not_asked'))
     return [];
   const judge = judgeOf(facts);

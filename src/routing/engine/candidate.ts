@@ -1,11 +1,9 @@
 import type { Interval, Metric } from '../../buyers/caps';
 
-/** `balance` is what a prepaid buyer can pay; calls under way use it up. */
+/** `balance` is the amount that a prepaid buyer can pay; calls in progress reduce it. */
 export type CapName = `${Metric}_${Interval}` | 'concurrency' | 'balance';
 
-/**
- * The cap that keeps its owner from calls: of several that are used up, the one that frees last.
- */
+/** The cap that keeps its owner from calls: of several used-up caps, the one that frees last. */
 export interface UsedUpCap {
   cap: CapName;
   used: number;
@@ -14,7 +12,6 @@ export interface UsedUpCap {
   resets_at: Date | null;
 }
 
-/** A suppression list that holds the caller's number. */
 export interface Suppression {
   id: number;
   name: string;
@@ -31,27 +28,27 @@ export interface Owner {
   used_up: UsedUpCap | null;
 }
 
-/** A group through which a buyer comes to an offer. */
+/** A group through which an offer reaches a buyer. */
 export interface CandidateGroup extends Owner {
   dial_buyers_type: 'sequentially' | 'simultaneously';
 }
 
-/** What a buyer of type `rtb` pays for one call. */
+/** The price of a buyer of type `rtb` for one call. */
 export interface CandidateBid {
   /** Dollars. */
   amount: number;
   /** + and digits, or sip: and an address; null: the buyer's own. */
   number: string | null;
-  /** Seconds after which it is paid. */
+  /** Seconds after which the bid is paid. */
   duration: number;
   expires_at: Date;
 }
 
-/** All that is known of a buyer when a call for an offer looks for one. */
+/** A buyer of an offer, with all data that decides about a call. */
 export interface Candidate extends Owner {
   /** + and digits, or sip: and an address. */
   number: string | null;
-  /** As written in the record; `zone` is its IANA name. */
+  /** The stored zone; `zone` is its IANA name. */
   time_zone: string;
   buyer_type: 'buyer' | 'quality_assurance' | 'voice_bot' | 'rtb';
   buyer_fleet_id: number | null;
@@ -64,29 +61,31 @@ export interface Candidate extends Owner {
   /** + and digits. */
   display_service_number: string | null;
   user_buyer_id: string | null;
-  /** Tokens for calls to it, as key:value. */
+  /** Tokens for calls to the buyer, as key:value. */
   record_token_additional_data: readonly string[];
   route_by_type: 'tier' | 'revenue' | 'epc';
-  /** Of its current conversion, dollars; null without one. */
+  /** Dollars, of the current conversion; null without one. */
   current_conversion_revenue: number | null;
-  /** The most it pays for a call by one of its conversions now, dollars. */
+  /** Dollars: the highest revenue of a call by the conversions open now. */
   most_revenue: number;
-  /** Whether it pays now for being dialed, even if it does not answer. */
+  /** True when being dialed is paid now, even without an answer. */
   pays_at_dial: boolean;
-  /** Its bid for the call; null for one that has not bid, and for one that is not asked. */
+  /** Null for a buyer that has not bid, and for buyers that are not asked for bids. */
   bid: CandidateBid | null;
-  /** Dollars that a call earned in the hours that count, or the assumption before enough calls. */
+  /**
+   * Earnings per call: dollars, over the hours that count; the assumed amount before there were
+   * enough calls.
+   */
   epc: number | null;
-  /** When it was last dialed for any call. */
+  /** The last dial of any call. */
   last_call_at: Date | null;
-  /** Open minutes of each entry of its business hours; without entries it is always open. */
+  /** Open minutes of each entry; without entries the buyer is always open. */
   business_hours: readonly (readonly number[])[];
   record_token_filter_list: readonly string[];
-  /** Its suppression lists that hold the caller's number. */
+  /** The buyer's suppression lists that hold the caller's number. */
   suppressed_by: readonly Suppression[];
-  /** Whether it is on the offer itself. */
+  /** True when the buyer is on the offer itself. */
   direct: boolean;
-  /** Groups on the offer that it is in. */
   groups: readonly CandidateGroup[];
 }
 
@@ -95,7 +94,7 @@ type CandidateChanges = Partial<
 >;
 
 /**
- * Copies a candidate, with changes. Every field is written out so that all candidates have the same
+ * Copies a candidate with changes. Every field is written out so that all candidates share one
  * hidden class in V8: parsed or spread objects have many, and reading a thousand of them takes a
  * hundred times longer.
  */
@@ -143,7 +142,7 @@ export const copyCandidate = (known: Candidate, changes: CandidateChanges = {}):
   };
 };
 
-/** Copies a group, with the cap that is used up; written out for the same reason. */
+/** Copies a group with its used-up cap; written out for the same reason. */
 export const copyGroup = (
   { id, name, paused, tier, weight, zone, dial_buyers_type }: Omit<CandidateGroup, 'used_up'>,
   used_up: UsedUpCap | null,
@@ -158,6 +157,5 @@ export const copyGroup = (
   dial_buyers_type,
 });
 
-/** Whether calls may come to buyers through a group. */
 export const isOpenGroup = ({ paused, used_up }: CandidateGroup): boolean =>
   !paused && used_up === null;

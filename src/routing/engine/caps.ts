@@ -18,7 +18,7 @@ const COUNTED: Record<Metric, string> = {
 
 const dollars = (amount: number) => `$${amount.toFixed(2)}`;
 
-/** Why an owner's caps keep it from calls; `owner` names it in the message. */
+/** The reason why caps keep an owner from calls; `owner` is its name in the message. */
 export function capFault(
   { used_up, zone }: Pick<Owner, 'used_up' | 'zone'>,
   owner: string,
@@ -38,7 +38,7 @@ export function capFault(
   return { reason: 'cap_reached', message: `${name} ${state}`, details };
 }
 
-/** Why a prepaid buyer cannot pay for a call; `limit` is its balance with its credit. */
+/** The reason why a prepaid buyer cannot pay for a call; `limit` is its balance plus its credit. */
 function balanceFault({ used, limit }: UsedUpCap, owner: string): Fault {
   const reserved = used > 0 ? `, of which calls in progress reserve ${dollars(used)}` : '';
   const message =
@@ -62,7 +62,7 @@ function stateOf(
   return `is reached (${amounts}) and ${resets}`;
 }
 
-/** Why no way leads from the offer to the buyer; one group that is open is enough. */
+/** The reason why the offer reaches the buyer neither directly nor through an open group. */
 export function wayFault({ direct, groups }: Candidate): Fault | undefined {
   if (direct) return undefined;
   for (const group of groups) if (isOpenGroup(group)) return undefined;
@@ -80,8 +80,8 @@ function groupFault(group: CandidateGroup): Fault | undefined {
 }
 
 /**
- * The caps of a buyer and of its groups: a cap that is reached goes before one of simultaneous
- * calls, the buyer's own before those of its groups.
+ * The reason of used-up caps of a buyer or its groups: a reached cap goes before concurrency, and
+ * the buyer's own cap before those of its groups.
  */
 export function fullFault(candidate: Candidate, way: Fault | undefined): Fault | undefined {
   const own = candidate.used_up ? capFault(candidate, 'the buyer') : undefined;

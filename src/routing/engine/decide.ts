@@ -5,37 +5,36 @@ import { KINDS, type Lineup } from './lineup';
 import type { Fault } from './reasons';
 import { keyOf, route, tierOf, wayOf, type Member, type RouteFacts } from './route';
 
-// What `route` finds out about a call, without what only an explanation shows: the order of all
-// buyers, with their shares and draws. A decision needs the first choice, and the reason of each
-// buyer that cannot take the call. A test compares the two.
+// A faster `route` for decisions, which need only the first choice and the reasons of the buyers
+// that cannot take the call; shares, draws and the order of all buyers are for explanations. A test
+// compares the two.
 
-/** What is dialed first: a buyer, or a group whose members ring all at once. */
+/** Dialed first: a buyer, or a group whose members ring all at once. */
 export interface FirstChoice {
   members: readonly Member[];
   group: CandidateGroup | null;
 }
 
-/** What was found out about the candidates of a call. */
 export interface Judged {
   candidates: readonly Candidate[];
   /** Undefined when no buyer can take the call. */
   first: FirstChoice | undefined;
-  /** Places of candidates that cannot take the call, and why. */
+  /** Reasons of candidates that cannot take the call, by index. */
   faults: ReadonlyMap<number, Fault>;
   /** Groups that ring all members at once and can take the call. */
   at_once: readonly number[];
-  /** Where candidates of kind `lasting` and those like the basis were not looked at. */
+  /** Present when candidates of kind `lasting`, and those equal to the basis, were skipped. */
   lineup?: Lineup | undefined;
 }
 
-/** The candidates of a call, with the lineup if that is known of them. */
+/** The columns of the candidates, as they apply to one call. */
 export interface LinedUp {
   lineup: Lineup;
-  /** Places of candidates that are other than in the lineup for this caller. */
+  /** Indexes of candidates that differ from the columns for this caller. */
   apart: ReadonlySet<number>;
 }
 
-/** Which buyer is dialed first, and why the others cannot take the call. Pure. */
+/** Decides which buyer is dialed first, and why others cannot take the call. Pure. */
 export function decide(
   candidates: readonly Candidate[],
   facts: RouteFacts,
@@ -59,7 +58,7 @@ export function decide(
   return { candidates, first: firstOf(candidates, contest.winner), faults, at_once: [] };
 }
 
-/** Whether nothing of the call is against a buyer except its filters and the caller's number. */
+/** True when only filters and the caller's number can exclude a buyer from the call. */
 const isUsual = (facts: RouteFacts): boolean =>
   facts.refused === undefined &&
   facts.only_buyer_id === undefined &&
@@ -99,7 +98,9 @@ const firstOf = (candidates: readonly Candidate[], place: number): FirstChoice |
   return buyer && { members: [{ buyer, group: wayOf(buyer) }], group: null };
 };
 
-/** Finds the first of those that enter: the given one, or else by tier and draw. */
+/**
+ * Keeps the best candidate considered so far: the preferred one, or else the lowest tier and draw.
+ */
 class Contest {
   winner = -1;
   private tier = Infinity;
@@ -118,7 +119,7 @@ class Contest {
     this.enterWith(place, keyOf(buyer, null), tierOf(buyer), buyer.weight);
   }
 
-  /** The same for the columns of a lineup. */
+  /** For candidates as rows of columns. */
   enterWith(place: number, key: number, tier: number, weight: number): void {
     if (this.key === this.given_key) return;
     const is_given = key === this.given_key;
@@ -134,7 +135,7 @@ class Contest {
   }
 }
 
-/** The same where some groups ring all members at once. */
+/** For candidates with groups that ring all members at once. */
 function decideWithGroups(candidates: readonly Candidate[], facts: RouteFacts): Judged {
   const { choices, considered } = route(candidates, facts);
   const reasons = new Map<number, Fault>();

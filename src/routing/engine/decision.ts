@@ -17,7 +17,6 @@ export type Action = 'dial' | 'fallback' | 'hang_up';
 
 export type DecidedBuyer = Omit<Considered, 'available'> & { chosen: boolean };
 
-/** What was decided about a call. */
 export interface Verdict {
   round: number;
   /** ISO 8601. */
@@ -25,7 +24,7 @@ export interface Verdict {
   seed: string;
   offer_id: number | null;
   action: Action;
-  /** Why no buyer is dialed; null when one is. */
+  /** The reason why no buyer is dialed; null when one is. */
   reason: string | null;
   message: string | null;
   buyer_ids: number[];
@@ -33,12 +32,10 @@ export interface Verdict {
   caps: OwnedCap[];
 }
 
-/** Why a call went where it went. */
 export interface Decision extends Verdict {
   candidates: DecidedBuyer[];
 }
 
-/** A candidate that differs from the basis of its decision. */
 type StoredDifference = [
   buyer_id: number,
   tier: number,
@@ -48,21 +45,20 @@ type StoredDifference = [
 ];
 
 /**
- * A decision as it is stored for every call: what decisions about an offer have in common is stored
- * once (engine/basis.ts), and draws and the order are not stored, since they follow from the seed
- * and the weights. Reports read `faults` in SQL.
+ * The stored form of a decision. The part that decisions about an offer have in common is stored
+ * once (src/routing/engine/basis.ts); draws and the order follow from the seed and the weights.
+ * Reports read `faults` in SQL.
  */
 export interface StoredDecision extends Omit<Verdict, 'bids'> {
-  /** Absent where nobody has bid, as in decisions from before there were bids. */
+  /** Absent without bids, and in decisions of releases without bidding. */
   bids?: Verdict['bids'] | undefined;
-  /** The hash of the basis. */
   basis: string;
   /** Groups that ring all members at once. */
   at_once: number[];
-  /** The buyer to try first, which need not be the one that was drawn. */
+  /** The buyer to try first, which may differ from the one drawn first. */
   first: number | null;
   differences: StoredDifference[];
-  /** Each reason with the buyers that were passed over for it. */
+  /** Each reason with the ids of the buyers passed over for it. */
   faults: {
     reason: Reason;
     message: string | null;
@@ -72,8 +68,8 @@ export interface StoredDecision extends Omit<Verdict, 'bids'> {
 }
 
 /**
- * A decision as the API shows it. The fields of a buyer are written out: objects that are made by
- * spreading take V8 several times as long, and an explanation has one for each buyer.
+ * A decision in the form of the API. The fields of a buyer are written out: spreading takes V8
+ * several times as long, and an explanation has one object for each buyer.
  */
 export function decisionOf(verdict: Verdict, considered: readonly Considered[]): Decision {
   const dialed = new Set(verdict.buyer_ids);
@@ -95,7 +91,7 @@ export function decisionOf(verdict: Verdict, considered: readonly Considered[]):
   return { ...verdict, candidates };
 }
 
-/** What is stored of a decision; `unpackDecision` reverses it. Pure. */
+/** `unpackDecision` reverses it. Pure. */
 export function packDecision(
   verdict: Verdict,
   { candidates, first, faults, at_once, lineup }: Judged,
@@ -106,7 +102,7 @@ export function packDecision(
     const { id } = candidates[place]!;
     let key = `${reason}\n${message}`;
     let known = by_reason.get(key);
-    // A message tells minutes and some amounts; buyers with the same may differ in the rest.
+    // Messages contain minutes and some amounts; buyers with equal messages may differ in details.
     if (known && !areSame(known.details, details)) {
       key += JSON.stringify(details);
       known = by_reason.get(key);
@@ -137,7 +133,9 @@ function areSame(one: Fault['details'], other: Fault['details']): boolean {
   return true;
 }
 
-/** How a candidate differs from the basis; the way to one that is passed over does not matter. */
+/**
+ * The difference of a candidate from the basis. The group of a passed-over candidate is ignored.
+ */
 function differenceOf(
   candidate: Candidate,
   known: BasisRow | undefined,
@@ -159,14 +157,13 @@ const passedOverRow = (candidate: Candidate) => ({
   route_by_type: candidate.route_by_type,
 });
 
-/** The ids of the candidates of a basis. */
 export const candidateIds = (basis: StoredBasis): number[] =>
   basisRows(basis).map(({ buyer_id }) => buyer_id);
 
 type Names = ReadonlyMap<number, string | null>;
 type Row = BasisRow & { name: string | null };
 
-/** A stored decision as the API shows it; `names` are the names of buyers by id. */
+/** A stored decision in the form of the API; `names` are the names of buyers by id. */
 export function unpackDecision(
   { faults, differences, at_once, first, ...stored }: StoredDecision,
   basis: StoredBasis,
@@ -222,7 +219,7 @@ interface OpenRows extends Pick<StoredDecision, 'at_once' | 'first'> {
   rows: readonly Row[];
 }
 
-/** The buyers that could take the call, in the order of the draw. */
+/** Buyers that could take the call, in the order of the draw. */
 function ranked(seed: string, { rows, at_once, first }: OpenRows): Considered[] {
   const choices = ordered(choicesOf(rows, at_once), { seed, first_buyer_id: first ?? undefined });
   return choices.flatMap(({ members, share, draw }, place) =>
@@ -248,10 +245,10 @@ interface StoredChoice extends ChoiceToOrder {
   readonly members: readonly StoredMember[];
 }
 
-/** The choices of a stored decision; `share` and `draw` are set by `ordered`. */
+/** The choices of a stored decision; `orderChoices` sets `share` and `draw`. */
 function choicesOf(rows: readonly Row[], at_once: readonly number[]): StoredChoice[] {
   const groups = new Map(at_once.map((id) => [id, [] as StoredMember[]]));
-  // By tier first: the tier of a group's choice is that of its first member.
+  // By tier first: a group gets the tier of its first member.
   return rows
     .toSorted((a, b) => a.tier - b.tier || a.buyer_id - b.buyer_id)
     .flatMap((row): StoredChoice[] => {

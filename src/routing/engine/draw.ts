@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Returns when an entry of a weighted draw comes up: the lowest is first. The higher its weight,
- * the likelier. A key is unique among all entries; with the same seed it always draws the same.
+ * Returns the rank of an entry in a weighted draw: the lowest is first. A higher weight makes a low
+ * rank likelier. Keys are unique among the entries; equal seeds give equal ranks.
  */
 export type Draw = (key: number, weight: number) => number;
 
 /**
  * A weighted random order: each entry waits for an exponential time of rate `weight`, so that it
- * comes first with a probability of its part of the total weight, and likewise among the rest. What
- * an entry draws does not depend on the other entries, so that leaving one out keeps the order of
- * the others. An entry without weight never comes before one that has some.
+ * comes first with probability weight / total weight, and likewise among the rest. The draw of an
+ * entry does not depend on the other entries: leaving one out keeps the order of the rest. An entry
+ * without weight never comes before an entry with weight.
  */
 export function drawBy(seed: string): Draw {
   const digest = createHash('sha256').update(seed).digest();

@@ -7,7 +7,7 @@ import { hoursFault } from './hours';
 import { localTime, pauseFault, type Fault, type Reason } from './reasons';
 import { sourceBuyerFault, type SourceBuyers, type SourceFault } from './source';
 
-/** What keeps a call from all buyers. */
+/** A reason that keeps a call from all buyers. */
 export type Refused = CallRefused | SourceFault;
 
 interface CallRefused extends Fault {
@@ -18,30 +18,28 @@ export interface Facts {
   now: Date;
   tokens: TokenSource;
   refused?: Refused | undefined;
-  /** Buyers that were dialed for the call before: none is dialed again. */
+  /** Buyers dialed for the call before: none is dialed twice. */
   tried?: ReadonlySet<number>;
   /**
-   * Buyers that have a reservation for the call, caps included: only what keeps the call from all
-   * buyers, a key that cannot be asked for, a missing number or a veto keeps it from these.
+   * Buyers with a reservation for the call, caps included. Only a refusal of the whole call, a key
+   * press that the carrier cannot ask for, a missing number or a veto excludes them.
    */
   reserved?: ReadonlySet<number>;
-  /** The one buyer that the call may go to. */
   only_buyer_id?: number | undefined;
-  /** The buyers that calls of the traffic source may go to; absent for all. */
+  /** Restricts the buyers of the traffic source; absent: any buyer. */
   source_buyers?: SourceBuyers | undefined;
-  /** When buyers would pay again for this caller; without those that would pay now. */
+  /** When buyers pay for this caller again; without buyers that would pay now. */
   pays_again_at?: ReadonlyMap<number, Date>;
-  /** Least time between two calls to a buyer. */
+  /** Minimum time between two calls to a buyer. */
   spacing_seconds?: number;
-  /** False where the carrier cannot ask a buyer that has answered to press 1; absent: it can. */
+  /** False when the carrier cannot ask an answering buyer to press 1; absent: it can. */
   can_whisper?: boolean | undefined;
   /** Results of pre-dial webhooks by buyer; null when the buyer may be dialed. */
   vetoed?: ReadonlyMap<number, Veto | null> | undefined;
-  /** What bidders have answered; absent where no buyer is asked for bids. */
+  /** Absent when no buyer is asked for bids. */
   bids?: BidsOfCall | undefined;
 }
 
-/** That a buyer must not be dialed, and why. */
 export interface Veto {
   outgoing_webhook_id: number;
   reason: string;
@@ -53,11 +51,10 @@ export interface Eligibility {
   available: boolean;
   reason: Reason | null;
   message: string | null;
-  /** The facts behind the reason, for programs. */
+  /** Facts behind the reason, for programs. */
   details: Record<string, unknown> | null;
 }
 
-/** Whether a buyer could take a call now, and if not the first reason. */
 export function eligibility(candidate: Candidate, facts: Facts): Eligibility {
   const {
     reason = null,
@@ -76,7 +73,7 @@ export function eligibility(candidate: Candidate, facts: Facts): Eligibility {
 
 /**
  * Returns a function that finds the first reason why a buyer cannot take the call now; undefined
- * when it can. Filters and hours that many buyers share (the same object) are judged once.
+ * when it can. Filters and hours shared by many buyers (one object) are evaluated once.
  */
 export function judgeOf(facts: Facts): (candidate: Candidate) => Fault | undefined {
   const { refused, tried, only_buyer_id, reserved } = facts;
@@ -94,7 +91,7 @@ export function judgeOf(facts: Facts): (candidate: Candidate) => Fault | undefin
     (any_veto ? vetoFault(candidate, facts) : undefined);
 }
 
-/** What is wrong with a buyer itself, and with the ways to it. */
+/** Checks the buyer itself, and the groups that lead to it. */
 function ownFaults(facts: Facts): (candidate: Candidate) => Fault | undefined {
   const { tokens, now, spacing_seconds = 0 } = facts;
   const any_paid = (facts.pays_again_at?.size ?? 0) > 0;
@@ -119,7 +116,6 @@ function ownFaults(facts: Facts): (candidate: Candidate) => Fault | undefined {
   };
 }
 
-/** Caches the result for each argument. */
 export function once<Argument, Result>(
   work: (argument: Argument) => Result,
 ): (argument: Argument) => Result {
@@ -162,7 +158,7 @@ function suppressedFault({ suppressed_by }: Candidate): Fault {
   };
 }
 
-/** Candidates share filters, and keep them from one call to the next. */
+/** Candidates share filter lists, and keep them from one call to the next. */
 const compiled = new WeakMap<readonly string[], ReturnType<typeof compileFilter>[]>();
 
 export function filterFault(

@@ -4,27 +4,26 @@ import { once } from './eligibility';
 import type { Fault } from './reasons';
 import { wayOf, type Choice, type Ordered } from './route';
 
-// A decision with all its buyers as text. An explanation of a thousand buyers is 280 kB: objects
-// that are made to be turned into text are most of its cost, and what the text says of a buyer is
-// nearly the same for every call. A test compares it with the text of `decisionOf`.
+// Formats a decision with all its buyers. An explanation of a thousand buyers has 280 kB: building
+// objects first would be most of its cost, and the text about a buyer is nearly equal for every
+// call. A test compares it with the text of `buildDecision`.
 
-/** Candidates in one part of the text: V8 makes and encodes strings of some kilobytes best. */
+/** Candidates in one part of the text: V8 builds and encodes strings of a few kilobytes fastest. */
 const IN_A_PART = 32;
 
-/** What texts about a candidate have in common. */
 interface Known {
-  /** Up to its reason. */
+  /** Up to the reason. */
   head: string;
-  /** Up to its rank, when it can take the call. */
+  /** Up to the rank, for a candidate that can take the call. */
   open: string;
-  /** From its order on, when it can take the call and is not chosen. */
+  /** From the order on, for a candidate that can take the call and is not chosen. */
   tail: string;
 }
 
-/** A candidate is never changed: what is cached of it always holds. */
+/** A candidate is immutable: its cached texts stay valid. */
 const known_of = new WeakMap<Candidate, Known>();
 
-/** A decision as JSON, in parts that are to be joined. Pure. */
+/** A decision as JSON, in parts to be joined. Pure. */
 export function decisionParts(verdict: Verdict, { choices, passed_over }: Ordered): string[] {
   const parts = [`${JSON.stringify(verdict).slice(0, -1)},"candidates":[`];
   const dialed = new Set(verdict.buyer_ids);
@@ -79,7 +78,7 @@ function knownOf(buyer: Candidate): Known {
 const NOT_CHOSEN = ',"chosen":false}';
 const chosen = (tail: string): string => `${tail.slice(0, -NOT_CHOSEN.length)},"chosen":true}`;
 
-/** Those that follow each other mostly are: it is the order of tiers. */
+/** Mostly true for neighbors, which are in the order of tiers. */
 const isWeighedAs = (one: Choice, other: Choice): boolean =>
   one.tier === other.tier && one.weight === other.weight && one.share === other.share;
 

@@ -8,13 +8,13 @@ type BusinessHours = Candidate['business_hours'];
 
 const ALL_DAY = [0, 1_439] as const;
 
-/** The last fault of hours that are cached for many calls: until they open, they stay closed. */
+/** Business hours are cached for many calls; closed hours stay closed until they open. */
 const closed_until = new WeakMap<
   BusinessHours,
   { zone: string; from: number; opens: number; fault: Fault }
 >();
 
-/** Why a buyer with these hours takes no call now; undefined when it is open. */
+/** The reason why a buyer with these hours takes no call now; undefined when it is open. */
 export function hoursFault(hours: BusinessHours, zone: string, now: Date): Fault | undefined {
   if (hours.length === 0) return undefined;
   const minute = minuteOfWeek(zone, now);
@@ -27,7 +27,7 @@ export function hoursFault(hours: BusinessHours, zone: string, now: Date): Fault
   closed_until.set(hours, {
     zone,
     from: now.getTime(),
-    // The search ended at two weeks: search again in a minute.
+    // The search ends after two weeks: search again in a minute.
     opens: opens === Infinity ? now.getTime() + 60_000 : opens,
     fault,
   });

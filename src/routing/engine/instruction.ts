@@ -1,6 +1,5 @@
 import { isOpen, type AttemptStatus } from './progress';
 
-/** What a carrier needs to dial a buyer. */
 export interface DialBuyer {
   attempt: string;
   buyer_id: number;
@@ -20,7 +19,6 @@ export interface DialBuyer {
 export type InstructionAction =
   'dial' | 'wait' | 'ask_for_key' | 'connect' | 'fallback' | 'hang_up';
 
-/** A buyer that was dialed, and how to dial it. */
 export interface Dialed<Dial> {
   uuid: string;
   status: AttemptStatus;
@@ -45,19 +43,18 @@ export interface Instruction<Dial> {
   report_within_seconds: number | null;
 }
 
-/** A call as far as its next instruction depends on it. */
 export interface Instructed<Dial> {
   ended: boolean;
-  /** What the caller gets when no buyer is left. */
+  /** Used when no buyer is left. */
   fallback: Fallback | null;
   reason: string | null;
   attempts: readonly Dialed<Dial>[];
-  /** Whether the buyers that ring were just chosen; otherwise the carrier knows them already. */
+  /** True when the ringing buyers were just chosen; otherwise the carrier knows them. */
   fresh: boolean;
   report_within_seconds: number;
 }
 
-/** What to do with a call in its current state. Pure. */
+/** The instruction for a call in its current state. Pure. */
 export function instructionOf<Dial>({
   ended,
   fallback,

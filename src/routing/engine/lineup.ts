@@ -7,23 +7,22 @@ import { pauseFault, type Fault } from './reasons';
 import { keyOf, tierOf } from './route';
 
 /**
- * The candidates of an offer as columns, in their order. A decision about ten thousand of them
- * reads a megabyte less than from the candidates themselves, and does not judge again what is the
- * same for every call of a minute. A lineup is never changed.
+ * The candidates of an offer as columns, in their order. A decision about ten thousand candidates
+ * reads a megabyte less than from the objects, and skips checks with the same result for every call
+ * of a minute. Columns are immutable.
  */
 export interface Lineup {
   /** Keys in the draw. */
   keys: Float64Array;
   tiers: Float64Array;
   weights: Float64Array;
-  /** Lists of filters, each once, and the place of each candidate's own. */
+  /** Distinct lists of filters; `filters_of` has the index of each candidate's list. */
   filters: readonly (readonly string[])[];
   filters_of: Uint32Array;
-  /** A value of `KINDS` each. */
   kinds: Uint8Array;
-  /** Why those of kind `lasting` take no call, each reason once. */
+  /** The reasons of candidates of kind `lasting`, each once. */
   lasting: readonly LastingFault[];
-  /** Places of candidates that differ from the basis of decisions. */
+  /** Indexes of candidates that differ from the basis. */
   differing: readonly number[];
 }
 
@@ -32,15 +31,15 @@ interface LastingFault extends Fault {
 }
 
 export const KINDS = {
-  /** Takes the call unless its caller, its filters or earlier calls are against it. */
+  /** Takes the call unless the caller, the filters or earlier calls exclude it. */
   open: 0,
   /** Takes no call in this minute: paused or closed. */
   lasting: 1,
-  /** To be judged for each call. */
+  /** Must be evaluated for each call. */
   other: 2,
 } as const;
 
-/** Undefined where the candidates of an offer have to be judged one by one for each call. Pure. */
+/** Undefined when every candidate must be evaluated for each call. Pure. */
 export function lineupOf(
   candidates: readonly Candidate[],
   basis: Basis,
@@ -68,7 +67,7 @@ export function lineupOf(
   };
 }
 
-/** The lineup after some candidates were replaced, because calls have changed their caps. Pure. */
+/** Replaces candidates whose caps were changed by calls. Pure. */
 export function changedLineup(
   lineup: Lineup,
   candidates: readonly Candidate[],

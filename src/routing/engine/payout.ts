@@ -1,24 +1,23 @@
 import { roundToCents } from '../../dollars';
 
-/** What an offer pays the traffic source of a call. */
+/** A payout of an offer to the traffic source of a call. */
 export interface PayoutTerms {
   /** Null or absent: any source. */
   traffic_source_id?: number | null;
   payout_type: 'fixed' | 'percentage';
-  /** Dollars, or percent of what the buyer pays. */
+  /** Dollars, or percent of the revenue. */
   amount: number;
   paid_for?: 'buyer_conversion' | 'duration';
   /** Seconds. */
   duration?: number;
-  /** Seconds in which the same caller is paid for only once. */
+  /** Seconds in which a caller is paid for only once. */
   duplicate_timeframe?: number;
 }
 
-/** The terms that may hold for a call. */
 export interface PayoutTables {
-  /** Of its offer. */
+  /** Terms of the offer. */
   payouts: readonly PayoutTerms[];
-  /** Of its source: they hold where the offer has no terms for the source. */
+  /** Terms of the source, used when the offer has none for it. */
   source_payouts: readonly PayoutTerms[];
 }
 
@@ -26,12 +25,12 @@ export interface PaidCall {
   traffic_source_id: number | null;
   /** Seconds since the buyer took the call. */
   answered_seconds: number;
-  /** Dollars the buyer pays; undefined while it pays nothing. */
+  /** Dollars; undefined while the buyer pays nothing. */
   revenue: number | undefined;
 }
 
 /**
- * The first terms that a call meets, of its offer or else of its source, and the dollars that they
+ * The first terms that a call meets (of its offer, or else of its source) and the dollars that they
  * pay; undefined when there are none, or the call has no source. Pure.
  */
 export function payoutOf(
@@ -51,5 +50,5 @@ export function payoutOf(
   return { terms: met, payout: cents(payout) };
 }
 
-/** Dollars to the cent. */
+/** Rounded to the cent. */
 export const cents = (dollars: number): number => roundToCents(dollars);

@@ -1,4 +1,4 @@
-/** Statuses of an attempt, the dialing of one buyer, that has not ended. */
+/** Statuses of an attempt (the dialing of one buyer) that has not ended. */
 export const OPEN_STATUSES = ['ringing', 'answered', 'connected'] as const;
 export type OpenStatus = (typeof OPEN_STATUSES)[number];
 export type AttemptStatus =
@@ -23,22 +23,20 @@ export type EventKind =
 
 export interface CallEvent {
   event: EventKind;
-  /** The uuid of its attempt. */
+  /** The uuid of the attempt. */
   attempt?: string | null | undefined;
   key?: string | null | undefined;
 }
 
-/** How an event changes a call. */
 export interface Reaction {
-  /** New statuses by attempt; empty when the event changes nothing. */
+  /** New statuses by attempt; empty when nothing changes. */
   changes: ReadonlyMap<string, AttemptStatus>;
   /** The attempt whose buyer has just taken the call. */
   connected?: string;
-  /** Whether to look for another buyer. */
+  /** True when another buyer must be found. */
   route: boolean;
-  /** Whether the call is over. */
   over: boolean;
-  /** False for an event that comes twice or late. */
+  /** False for a repeated or late event. */
   news: boolean;
 }
 
@@ -49,8 +47,8 @@ const NOTHING: Reaction = { changes: new Map(), route: false, over: false, news:
 const ENDS = { no_answer: 'no_answer', busy: 'busy', failed: 'failed' } as const;
 
 /**
- * The attempt of an event: the one that it names, or else the only one that it can be about.
- * Undefined when that is not clear.
+ * The attempt of an event: the one that it names, or else the only possible one. Undefined when
+ * that is ambiguous.
  */
 export function attemptOf<Attempt extends AttemptState>(
   attempts: readonly Attempt[],
@@ -63,7 +61,7 @@ export function attemptOf<Attempt extends AttemptState>(
   return meant.length === 1 ? meant[0] : undefined;
 }
 
-/** How an event changes a call that is under way. Pure; a repeated event changes nothing. */
+/** The effect of an event on a call in progress. Pure; a repeated event changes nothing. */
 export function react(attempts: readonly AttemptState[], event: CallEvent): Reaction {
   if (event.event === 'completed') return completed(attempts);
   const attempt = attemptOf(attempts, event);
@@ -81,7 +79,7 @@ export function react(attempts: readonly AttemptState[], event: CallEvent): Reac
       if (attempt.status !== 'answered') return NOTHING;
       return event.key === '1' ? connect(attempts, attempt) : leave(attempts, attempt, 'declined');
     default:
-      // A buyer that hangs up while connected ends the call; before that, it only leaves it.
+      // A connected buyer that hangs up ends the call; before that, only its attempt ends.
       if (attempt.status === 'connected') return completed(attempts);
       return leave(
         attempts,
@@ -97,7 +95,7 @@ const change = ({ uuid }: AttemptState, status: AttemptStatus): Reaction => ({
   news: true,
 });
 
-/** The first buyer that takes the call has it; the others are released. */
+/** The first buyer that takes the call gets it; the other attempts are released. */
 function connect(attempts: readonly AttemptState[], { uuid }: AttemptState): Reaction {
   if (attempts.some(({ status }) => status === 'connected'))
     return { ...NOTHING, changes: new Map([[uuid, 'released']]), news: true };

@@ -1,8 +1,6 @@
 import { offsetAt } from '../../time/zone';
 
-/**
- * Why a buyer cannot take a call. If there are several reasons, the first in this order is given.
- */
+/** Reasons why a buyer cannot take a call. Of several, the first in this order is given. */
 export const REASONS = [
   'blacklisted',
   'offer_paused',
@@ -38,7 +36,7 @@ export type Reason = (typeof REASONS)[number];
 export interface Fault {
   reason: Reason;
   message: string;
-  /** The facts behind the reason, for programs. */
+  /** Facts behind the reason, for programs. */
   details?: Record<string, unknown> | null;
 }
 
@@ -47,7 +45,7 @@ export const pauseFault = (reason: 'paused' | 'group_paused', owner: string): Fa
   message: `${owner} is paused`,
 });
 
-/** An instant as messages show it: local date and time, and the zone. */
+/** Local date and time, and the zone, as messages show them. */
 export function localTime(at: Date, zone: string): string {
   const local = new Date(at.getTime() + offsetAt(zone, at)).toISOString();
   return `${local.slice(0, 10)} ${local.slice(11, 16)} ${zone}`;

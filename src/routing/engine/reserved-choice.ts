@@ -4,20 +4,18 @@ import { decide, type Judged } from './decide';
 import type { Refused } from './eligibility';
 import type { Member, RouteFacts } from './route';
 
-/** The buyers to dial, with their caps reserved. */
 export interface Chosen {
   judged: Judged;
   /** Empty when no buyer can take the call. */
   members: readonly Member[];
-  /** What the call takes of their caps until it ends. */
+  /** The part of their caps that the call holds until it ends. */
   slots: TakenSlot[];
-  /** The caps of these buyers, of their groups and of the source, as they were before. */
+  /** The caps of the buyers, their groups and the source, before the reservation. */
   caps: OwnedCap[];
-  /** What came to keep the call from all buyers after it was decided first. */
+  /** A reason that came up after the first decision and keeps the call from all buyers. */
   refused?: Refused | undefined;
 }
 
-/** A reservation for a call, as far as the choice depends on it. */
 export interface ReservedChoice {
   buyer_ids: readonly number[];
   buyer_group_id: number | null;
@@ -26,7 +24,7 @@ export interface ReservedChoice {
 }
 
 /**
- * The choice of a reservation: its buyers go first, whatever caps, hours and filters say now.
+ * The choice of a reservation: its buyers go first, regardless of caps, hours and filters.
  * Undefined when none of them can be dialed any more, because they have left the offer or the offer
  * refuses the caller. Pure.
  */
@@ -47,7 +45,7 @@ export function reservedChoice(
   return { judged, members, slots: reservation.slots, caps: reservation.caps };
 }
 
-/** A buyer with the reserved way as its only one: the offer itself or an open group. */
+/** Leaves only the reserved path to a buyer: the offer itself, or the group as if it were open. */
 function onReservedWay(candidate: Candidate, { buyer_group_id }: ReservedChoice): Candidate {
   const group = candidate.groups.find(({ id }) => id === buyer_group_id);
   return {

@@ -4,28 +4,28 @@ import { judgeOf, type Eligibility, type Facts } from './eligibility';
 import type { Fault } from './reasons';
 import type { SourceCaps } from './source';
 
-/** A buyer, and the group through which it comes to the call, whose caps count too. */
+/** A buyer, and the group through which it gets the call, whose caps count too. */
 export interface Member {
   buyer: Candidate;
   group: CandidateGroup | null;
 }
 
-/** What is dialed at one time: a buyer, or a group whose members ring all at once. */
+/** Dialed at one time: a buyer, or a group whose members ring all at once. */
 export interface Choice {
-  /** Those that ring: of a group no more than the carrier rings at once. */
+  /** The ringing members: at most as many as the carrier rings at once. */
   members: readonly Member[];
-  /** The group whose members ring all at once; null for one buyer. */
+  /** Null for a single buyer. */
   group: CandidateGroup | null;
   tier: number;
   weight: number;
-  /** Its part of the total weight of its tier. */
+  /** The fraction of the total weight of the tier. */
   share: number;
   /** The lowest of a tier goes first. */
   draw: number;
 }
 
 export interface Considered extends Eligibility {
-  /** Place in the order, from 1; null when the buyer cannot take the call. */
+  /** Position in the order, from 1; null when the buyer cannot take the call. */
   rank: number | null;
   tier: number;
   weight: number;
@@ -36,25 +36,24 @@ export interface Considered extends Eligibility {
 }
 
 export interface Route {
-  /** In the order in which they are to be tried. */
+  /** In the order in which they are tried. */
   choices: readonly Choice[];
-  /** Every candidate once: those that can take the call in order, then the others by tier. */
+  /** Every candidate once: those that can take the call in order, then the rest by tier. */
   considered: readonly Considered[];
 }
 
 export interface RouteFacts extends Facts {
   seed: string;
-  /** Goes before all others if it can take the call. */
+  /** Goes before all other buyers if it can take the call. */
   first_buyer_id?: number | undefined;
-  /** What a call that comes in takes of the caps of its source; absent without limits. */
+  /** The caps of the source that the call uses; absent without limits. */
   source_caps?: SourceCaps | undefined;
-  /** How many buyers the carrier of the call rings at once; absent for any number. */
+  /** How many buyers the carrier rings at once; absent for any number. */
   max_legs?: number | undefined;
 }
 
-/** The candidates of a call in their order. */
 export interface Ordered extends Pick<Route, 'choices'> {
-  /** Those that cannot take the call, by tier and id. */
+  /** Candidates that cannot take the call, by tier and id. */
   passed_over: readonly PassedOver[];
 }
 
@@ -64,13 +63,13 @@ interface PassedOver {
   fault: Fault;
 }
 
-/** Which buyers can take a call, in which order, and why the others cannot. Pure. */
+/** Decides which buyers can take a call, in which order, and why others cannot. Pure. */
 export function route(candidates: readonly Candidate[], facts: RouteFacts): Route {
   const ordered = orderOf(candidates, facts);
   return { choices: ordered.choices, considered: consideredOf(ordered) };
 }
 
-/** The same without an object for each buyer as the API shows it. Pure. */
+/** Like `route`, without building an object of the API for each buyer. Pure. */
 export function orderOf(candidates: readonly Candidate[], facts: RouteFacts): Ordered {
   const judge = judgeOf(facts);
   const open: Candidate[] = [];
@@ -91,7 +90,7 @@ export function orderOf(candidates: readonly Candidate[], facts: RouteFacts): Or
   return { choices, passed_over };
 }
 
-/** Every candidate once, as the API shows it. */
+/** Every candidate once, in the form of the API. */
 export function consideredOf({ choices, passed_over }: Ordered): Considered[] {
   const considered: Considered[] = [];
   for (const [place, choice] of choices.entries())
@@ -144,9 +143,9 @@ function ranked(
 }
 
 /**
- * The members of a choice that ring. Of more than the carrier rings at once, those go first that
- * routing prefers: the buyer that goes before all others, reserved ones, the lowest tier, and in a
- * tier as drawn by weight. The others ring in the next round.
+ * Limits the members of a choice to the number that the carrier rings at once. They are preferred
+ * in this order: the buyer that goes first, reserved buyers, the lowest tier, the draw by weight.
+ * Postponed members ring in the next round.
  */
 function rungOf(
   { members }: Choice,
@@ -186,7 +185,7 @@ function notRung({ group }: Choice, { max_legs }: RouteFacts): Fault {
   };
 }
 
-/** A choice, as far as the order depends on it. */
+/** The part of a choice that decides its position. */
 export interface ChoiceToOrder {
   readonly members: readonly { buyer: { id: number } }[];
   group: { id: number } | null;
@@ -197,9 +196,9 @@ export interface ChoiceToOrder {
 }
 
 /**
- * Sorts choices as they are to be tried: the one with `first_buyer_id`, then the lowest tier first,
- * within a tier as drawn. Sorts in place and sets `share` and `draw` of the choices, since each
- * call has as many as buyers.
+ * Sorts choices into the order in which they are tried: the one with `first_buyer_id`, then by
+ * tier, within a tier by the draw. Sorts in place and sets `share` and `draw`, since a call has as
+ * many choices as buyers.
  */
 export function ordered<Each extends ChoiceToOrder>(
   choices: Each[],
@@ -233,7 +232,7 @@ export const keyOf = (buyer: { id: number }, group: { id: number } | null): numb
 
 const keyOfChoice = ({ members, group }: ChoiceToOrder) => keyOf(members[0]!.buyer, group);
 
-/** Each buyer once, by the best of its open ways; `share` and `draw` are set later. */
+/** Each buyer once, by its best open path; `share` and `draw` are set later. */
 function choicesOf(open: readonly Candidate[]): Choice[] {
   const choices: Choice[] = [];
   const at_once = new Map<number, { group: CandidateGroup; members: Member[] }>();
@@ -262,9 +261,9 @@ function choicesOf(open: readonly Candidate[]): Choice[] {
 }
 
 /**
- * The group through which a buyer comes to a call; null for the offer itself. The way with the
- * lowest tier is best, then the one with the highest weight, then the offer itself. A group that
- * rings all its members at once is chosen as one, by its own tier and weight.
+ * The group through which a buyer gets a call; null for the offer itself. The path with the lowest
+ * tier is best, then the one with the highest weight, then the offer itself. A group that rings all
+ * members at once counts as one choice, with its own tier and weight.
  */
 export function wayOf(buyer: Candidate): CandidateGroup | null {
   let best: CandidateGroup | null = null;

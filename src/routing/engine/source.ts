@@ -11,10 +11,10 @@ import { capFault } from './caps';
 import { cents, type PayoutTerms } from './payout';
 import type { Fault } from './reasons';
 
-// Traffic sources, as far as they decide where a call goes. What keeps a source from calls keeps
-// its calls from all buyers.
+// The effect of traffic sources on routing. A reason against a source keeps its calls from all
+// buyers.
 
-/** A row of call_limits as JSON: limits, what is used of them, and when windows end. */
+/** A row of call_limits as JSON: limits, usage, and the ends of windows. */
 export type SourceLimits = Partial<Record<LimitName, number | null>> &
   Record<UsedName, number> &
   Record<(typeof RESETS)[keyof typeof RESETS], string | null> & {
@@ -27,34 +27,35 @@ export type SourceLimits = Partial<Record<LimitName, number | null>> &
     pending_revenue: number;
   };
 
-/** The traffic source of a call. */
 export interface CallSource {
   id: number;
   paused: boolean;
-  /** Buyers that get none of its calls. */
+  /** Buyers that get no calls of the source. */
   blocked_buyer_ids: readonly number[];
-  /** The only buyers that get its calls; empty for any. */
+  /** The only buyers that get calls of the source; empty for any. */
   allowed_buyer_ids: readonly number[];
-  /** What it is paid where the offer has no terms for it. */
+  /** Used when the offer has no terms for the source. */
   payouts: readonly PayoutTerms[];
-  /** Null for a source without any limit. */
+  /** Null for a source without limits. */
   limits: SourceLimits | null;
 }
 
-/** What a call takes of the caps of its source. */
+/** The caps of the source of a call, and the call's possible usage. */
 export interface SourceCaps {
   traffic_source_id: number;
-  /** The row of call_limits. */
+  /** A row of call_limits. */
   limit_id: number;
-  /** The most that the call may bring, dollars. */
+  /** Dollars: the highest revenue of the call. */
   revenue: number;
-  /** Of a call that has taken its part already, and may now bring more dollars than it held. */
+  /**
+   * Set for a call that has used its part already, and may now bring more dollars than it holds.
+   */
   call_id?: number;
 }
 
 const isMoney = (metric: Metric): boolean => metric === 'revenue' || metric === 'earned_revenue';
 
-/** What calls in progress may still add to a metric. */
+/** The amount that calls in progress may still add to a metric. */
 function pendingOf(metric: Metric, limits: SourceLimits): number {
   if (isMoney(metric)) return limits.pending_revenue;
   if (metric === 'connection') return limits.pending_connections;
@@ -66,11 +67,11 @@ interface CapState {
   interval: Interval;
   taken: number;
   limit: number;
-  /** The end of the window that runs; null between windows and for a total. */
+  /** The end of the current window; null between windows and for a total. */
   ends: Date | null;
 }
 
-/** The caps that have a limit, the longest interval first. */
+/** Caps that have a limit, the longest interval first. */
 function statesOf(limits: SourceLimits, now: Date): CapState[] {
   return CAPS.flatMap(({ metric, interval, limit: name, used }) => {
     const limit = limits[name];
@@ -83,9 +84,9 @@ function statesOf(limits: SourceLimits, now: Date): CapState[] {
 }
 
 /**
- * The cap that keeps a call that may bring `revenue` dollars from a source now; null when every cap
- * has room. Of several that are used up, the one with the longest interval; it frees when all have.
- * Pure.
+ * The cap that keeps a call with up to `revenue` dollars from a source now; null when every cap has
+ * room. Of several used-up caps, the one with the longest interval, with the time at which all have
+ * room. Pure.
  */
 export function usedUpCapOf(limits: SourceLimits, revenue: number, now: Date): UsedUpCap | null {
   const states = statesOf(limits, now);
@@ -105,7 +106,6 @@ export function usedUpCapOf(limits: SourceLimits, revenue: number, now: Date): U
   return { cap: `${metric}_${interval}`, used: taken, limit, resets_at };
 }
 
-/** The reasons that keep a source's calls from all buyers. */
 const REASONS = {
   cap_reached: 'traffic_source_cap_reached',
   concurrency_full: 'traffic_source_concurrency_full',
@@ -115,7 +115,7 @@ export interface SourceFault extends Fault {
   reason: 'traffic_source_paused' | (typeof REASONS)[keyof typeof REASONS];
 }
 
-/** Why a source gets no call through now that may bring so many dollars. Pure. */
+/** The reason against a call of a source with up to so many dollars. Pure. */
 export function sourceFault(
   { paused, limits }: Pick<CallSource, 'paused' | 'limits'>,
   revenue: number,
@@ -126,13 +126,12 @@ export function sourceFault(
   return used_up ? sourceCapFault({ used_up, zone: limits.zone }) : undefined;
 }
 
-/** That a cap of a source is used up. */
 export function sourceCapFault(owner: { used_up: UsedUpCap; zone: string }): SourceFault {
   const { reason, ...fault } = capFault(owner, 'the traffic source')!;
   return { ...fault, reason: REASONS[reason as keyof typeof REASONS] };
 }
 
-/** What a call that looks for one of these buyers takes of the caps of its source. */
+/** The caps of a source that a call uses when it looks for one of these buyers. */
 export function sourceCapsOf(
   { id, limits }: CallSource,
   candidates: readonly Candidate[],
@@ -141,7 +140,7 @@ export function sourceCapsOf(
   return { traffic_source_id: id, limit_id: limits.id, revenue: revenueOf(limits, candidates) };
 }
 
-/** Dollars matter only for caps of dollars; the call may come to any of the buyers. */
+/** Dollars matter only for caps of dollars; any of the buyers may get the call. */
 function revenueOf(limits: SourceLimits, candidates: readonly Candidate[]): number {
   const counts = CAPS.some(
     ({ metric, limit }) => isMoney(metric) && (limits[limit] ?? null) !== null,
@@ -152,16 +151,15 @@ function revenueOf(limits: SourceLimits, candidates: readonly Candidate[]): numb
   return most;
 }
 
-/** The buyers that a source's calls may go to. */
 export interface SourceBuyers {
   blocked: ReadonlySet<number>;
   /** Undefined for any. */
   allowed?: ReadonlySet<number> | undefined;
-  /** Who pays more than `dollars` would exceed a cap of the source. */
+  /** Buyers that pay more than `dollars` would exceed a cap of the source. */
   room?: { dollars: number; fault: SourceFault } | undefined;
 }
 
-/** Undefined where it is all of them. */
+/** Undefined for any buyer. */
 export function sourceBuyersOf({
   blocked_buyer_ids: blocked,
   allowed_buyer_ids: allowed,
@@ -173,7 +171,6 @@ export function sourceBuyersOf({
   };
 }
 
-/** Why a source's calls do not go to a buyer. */
 export function sourceBuyerFault(
   { id, most_revenue }: Candidate,
   { blocked, allowed, room }: SourceBuyers,

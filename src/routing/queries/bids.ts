@@ -1,7 +1,6 @@
 import { sql, statement } from '../../db/sql';
 import type { DestinationPolicy } from '../../people/destinations';
 
-/** How buyers are asked for bids. */
 export const BIDDERS = statement(
   'routing.bidders',
   sql`
@@ -29,10 +28,11 @@ export const BIDDERS = statement(
 }>();
 
 /**
- * What is known of bids for some calls, a row for each, before anybody is asked: kept bids, the
- * bidders that failed so often that they are left out, and where bids may send calls. A bidder that fails `failures` times within
- * a minute is left out for `rest_seconds` from the last of them: the failures say it, so that
- * every process sees it and no call writes it. Places are those of the arrays, from 1.
+ * The bid data of some calls, a row for each: stored bids, bidders that are left out after
+ * failures, and the allowed destinations of bids. A bidder that fails `failures` times within a
+ * minute is left out for `rest_seconds` from the last failure. This follows from the stored
+ * failures, so that every process agrees and calls write nothing. Positions in the arrays count
+ * from 1.
  */
 export const KNOWN_BIDS = statement(
   'routing.known_bids',
@@ -99,8 +99,8 @@ export const KNOWN_BIDS = statement(
 }>();
 
 /**
- * Keeps bids for a caller and an offer, and records who failed. A bid that still stands is not
- * replaced: a seller may have been promised what it pays.
+ * Stores bids for a caller and an offer, and failures of bidders. A valid bid is not replaced: a
+ * seller may have been promised its amount.
  */
 export const RECORD_BIDS = statement(
   'routing.record_bids',
@@ -130,7 +130,7 @@ export const RECORD_BIDS = statement(
   { prepared: true },
 );
 
-/** Of all companies: bids that have expired, and failures that no longer count. */
+/** Deletes expired bids of all companies. */
 export const DELETE_EXPIRED_BIDS = statement(
   'routing.delete_expired_bids',
   sql`

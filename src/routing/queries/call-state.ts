@@ -9,26 +9,25 @@ import { EARNINGS_PER_CALL, OPEN_HOURS, PAYS } from './candidate-facts';
 import { AWAITED_RESERVATION } from './reservations';
 import { USED_UP_CAP, type CapJson } from './used-up-cap';
 
-/** What calls changed of a buyer or a group; `limit_id` is its row of call_limits. */
+/** The state of a buyer or group that calls change; `limit_id` is its row of call_limits. */
 export interface OwnerState {
   limit_id: number;
   cap: CapJson | null;
   last_call_at: string | null;
 }
 
-/** The lists of a buyer that hold the number at a place, from 1. */
+/** The lists of a buyer that hold the number at a position, from 1. */
 export interface BuyerLists {
   place: number;
   buyer_id: number;
   lists: Suppression[];
 }
 
-/** What is known of the caller at a place. */
+/** The state of the caller at a position. */
 export interface CallerState extends Caller {
   place: number;
-  /** Null when there is no such offer, or none was asked for. */
+  /** Null when the offer does not exist, or the call has none. */
   of_offer: FactsOfOffer | null;
-  /** What a seller has reserved for the next call of the caller to the offer. */
   reservation:
     | (Pick<ReservedChoice, 'buyer_group_id' | 'slots' | 'caps'> & {
         id: number;
@@ -39,15 +38,15 @@ export interface CallerState extends Caller {
         expires_at: string;
       })
     | null;
-  /** The source that was asked for, that of the caller's lead, and that of the reservation. */
+  /** The requested source, that of the caller's lead, and that of the reservation. */
   sources: CallSource[];
-  /** Whether the call was reported before. */
+  /** True for a call that was reported before. */
   is_known: boolean;
 }
 
 /**
- * How many transactions have changed the set-up of routing in the company, in which run of the
- * database server: another run may count to the same number again.
+ * The number of transactions that changed routing settings of the company, and the run of the
+ * database server: another run may reach the same number.
  */
 export const CHANGES = statement(
   'routing.changes',
@@ -60,13 +59,12 @@ export const CHANGES = statement(
 );
 
 /**
- * All that decides about some calls, except what is set up: what calls have changed, and what is
- * known of the callers.
+ * Everything that decides about some calls, except settings: the state that calls have changed, and
+ * the data of the callers.
  *
- * `caps` are the rows of caps that were written since another read, whose snapshot had `xmax` and
- * the transactions `running`; and those of `limit_ids` that have something to say: a cap that is
- * used up, or a last call within the longest spacing, one day. Places are those of the arrays of
- * the calls, from 1.
+ * `caps` are rows of caps written since another read, whose snapshot had `xmax` and the
+ * transactions `running`; in addition, rows of `limit_ids` with a used-up cap, or with a last call
+ * within the longest spacing, one day. Positions in the arrays count from 1.
  */
 export const CALL_STATE = statement(
   'routing.call_state',

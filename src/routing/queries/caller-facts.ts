@@ -1,9 +1,8 @@
 import { sql, statement } from '../../db/sql';
 import type { PayoutTerms } from '../engine/payout';
 
-/** What an offer says about its calls. */
 export interface OfferTerms {
-  /** Null for a call without an offer, to a number that forwards to a buyer. */
+  /** Null for a call to a number that forwards to a buyer. */
   id: number | null;
   name: string;
   paused: boolean;
@@ -11,7 +10,7 @@ export interface OfferTerms {
   fallback_type: 'hang_up' | 'message' | 'voicemail' | 'number';
   fallback_message: string | null;
   fallback_number: string | null;
-  /** For a person who was called. */
+  /** Played to a person who was called. */
   abandoned_message: string | null;
   callback_behavior: 'route_as_new' | 'same_buyer_first' | 'same_buyer_only';
   skip_duplicates: boolean;
@@ -29,32 +28,31 @@ export interface CallersLead {
   contact_field_type: string | null;
 }
 
-/** What is known of a caller without an offer. */
+/** The data of a caller that do not depend on an offer. */
 export interface Caller {
   blacklisted: boolean;
   /** Fleets of the buyers that the caller was ever connected to. */
   previous_fleets: string[];
-  /** Calls of the caller within so many days. */
+  /** Numbers of calls in the last 1, 7, 30 and 90 days. */
   calls_last: Record<1 | 7 | 30 | 90, number>;
 }
 
-/** What a call for an offer depends on in addition, except the buyers. */
+/** The data of a call that depend on the offer, except the buyers. */
 export interface FactsOfOffer {
   offer: OfferTerms;
-  /** The offer blocks the caller, as its lead token asked. */
+  /** Set on request of the holder of a lead token. */
   blocked_for_offer: boolean;
-  /** Lists of the offer that hold the caller's number. */
   suppressed_by: { id: number; name: string }[];
   lead: CallersLead | null;
-  /** The buyer of the last call of this caller for this offer that was connected. */
+  /** The buyer of the caller's last connected call for this offer. */
   previous_buyer_id: number | null;
-  /** Buyers that have paid for the caller and would not pay now, and when they would again. */
+  /** Buyers that have paid for the caller and would not pay now, and when they pay again. */
   paid: { buyer_id: number; pays_again_at: string }[];
 }
 
 // Columns about one caller: `asked.number` is its number, null when it is withheld.
 
-/** What is known of a caller without an offer. */
+/** Columns of `Caller`. */
 export const CALLER_COLUMNS = sql`
   coalesce((
     SELECT k.blocked
@@ -83,7 +81,7 @@ export const CALLER_COLUMNS = sql`
   ) AS calls_last
 `;
 
-/** What the call depends on at offer `o`. */
+/** Columns of `FactsOfOffer`, for offer `o`. */
 export const OFFER_COLUMNS = sql`
   json_build_object(
     'id', o.id,
@@ -169,10 +167,9 @@ export const OFFER_COLUMNS = sql`
   ) AS blocked_for_offer
 `;
 
-/** All that a call depends on, except the buyers. */
+/** All data of a call that decide about it, except the buyers. */
 export type CallFacts = Caller & FactsOfOffer;
 
-/** What callers hear when there is no buyer to talk to, or are put through to. */
 export const OFFER_WORDS = statement(
   'routing.offer_words',
   sql`
@@ -183,7 +180,7 @@ export const OFFER_WORDS = statement(
   { prepared: true },
 );
 
-/** One of a buyer's conversions, as it pays for a call. */
+/** A conversion of a buyer, with its price for a call. */
 export interface PayingConversion {
   id: number;
   name: string | null;

@@ -3,8 +3,8 @@ import { sql } from '../../db/sql';
 // Parts of statements about candidates: `b` is a buyer or `g` a group, `l` its row of call_limits.
 
 /**
- * The filters of a buyer: its own, then those that its geography stands for. Nothing else knows of
- * the geography of buyers: whatever judges or explains filters does so of these too.
+ * The filters of a buyer: the stored ones, then those derived from its states, area codes and ZIP
+ * list. Code that evaluates or explains filters gets both.
  */
 const FILTERS = sql`
   b.record_token_filter_data
@@ -21,7 +21,7 @@ const FILTERS = sql`
   )
 `;
 
-/** What is set up of a buyer itself, as keys and values of json_build_object. */
+/** The settings of a buyer, as keys and values of json_build_object. */
 export const BUYER_FACTS = sql`
   'id', b.id,
   'name', b.name,
@@ -50,7 +50,6 @@ export const BUYER_FACTS = sql`
   )
 `;
 
-/** The same of a group. */
 export const GROUP_FACTS = sql`
   'id', g.id,
   'name', g.name,
@@ -72,8 +71,8 @@ export const OPEN_HOURS = sql`
 `;
 
 /**
- * What buyer `b` pays by the conversions of the time frame that is open now: `revenue`, the most
- * for one call, and `at_dial`, whether it pays for being dialed.
+ * The conversions of buyer `b` in the time frame that is open now: `revenue`, the highest for one
+ * call, and `at_dial`, true when being dialed is paid.
  */
 export const PAYS = sql`
   SELECT
@@ -96,7 +95,8 @@ export const PAYS = sql`
 `;
 
 /**
- * What a call to buyer `b` earned in its hours that count; before it had enough, the assumption.
+ * Earnings per call of buyer `b` over the hours that count; the assumed amount before there were
+ * enough calls.
  */
 export const EARNINGS_PER_CALL = sql`
   SELECT
@@ -113,7 +113,7 @@ export const EARNINGS_PER_CALL = sql`
     AND a.created_at > {now}::timestamptz - coalesce(b.epc_timeframe, 24) * interval '1 hour'
 `;
 
-/** The hourly limits of a group, which hold at any hour. */
+/** The hourly limits of a group hold at any hour. */
 export const GROUP_HOURS = sql`
   SELECT l.attempt_hourly_limit, l.buyer_conversion_hourly_limit, l.connection_hourly_limit,
     l.earned_revenue_hourly_limit, l.revenue_hourly_limit

@@ -27,13 +27,13 @@ export interface BuyerOfOffer {
 
 /**
  * The buyers of offers, of any companies, for some callers: a row for each buyer of each offer,
- * with the lists that hold a caller's number and the callers' places among those asked for. An
- * offer that many ask for is read once.
+ * with the suppression lists that hold a caller's number and the positions of these callers. An
+ * offer requested by many callers is read once.
  *
  * Rows are looked up one by one (LATERAL with OFFSET 0): companies differ so much in size that one
- * plan for all of them might read the whole table of a large one. Whether a record is deleted is
- * compared outside of the look-up: inside it, an index of the living records can look as good as
- * the key. The lists that hold a number are found first, by a probe for each list of the company.
+ * plan for all of them might read the whole table of a large one. `deleted_at` is compared outside
+ * of the look-up: inside it, the planner might prefer an index of living records to the key. The
+ * lists that hold a number are found first, by a probe for each list of the company.
  */
 export const BUYERS_OF_OFFERS = statement(
   'routing.buyers_of_offers',

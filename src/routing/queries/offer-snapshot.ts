@@ -2,9 +2,8 @@ import { sql, statement } from '../../db/sql';
 import type { Candidate, CandidateGroup } from '../engine/candidate';
 import { BUYER_FACTS, GROUP_FACTS } from './candidate-facts';
 
-// What is set up of the buyers of an offer, and its version: each part of a version is a count of
-// rows and the sum of their xmin, so that any change of a row, a new one and a deleted one give
-// another version.
+// The settings of the buyers of an offer, and their version. Each part of a version is a count of
+// rows and the sum of their xmin, so that any changed, new or deleted row gives another version.
 
 export interface GroupRow {
   limit_id: number;
@@ -12,9 +11,9 @@ export interface GroupRow {
   buyer_ids: number[];
 }
 
-/** What depends on the time of the week. */
+/** Facts that depend on the time of the week. */
 type TimeDependent = 'current_conversion_revenue' | 'most_revenue' | 'pays_at_dial';
-/** What depends on calls and callers. */
+/** Facts that depend on calls and callers. */
 type CallDependent = 'used_up' | 'bid' | 'epc' | 'last_call_at' | 'suppressed_by';
 
 export interface BuyerRow {
@@ -49,7 +48,7 @@ const VERSION_OF_WEBHOOKS = sql`
     AND x.deleted_at IS NULL AND NOT x.paused
 `;
 
-/** The version of an offer's buyers, with their groups, numbers shown, and webhooks. */
+/** The version of an offer's buyers, with their groups, displayed numbers and webhooks. */
 export const VERSION_OF_OFFER = statement(
   'routing.version_of_offer',
   sql`
@@ -101,7 +100,7 @@ export const VERSION_OF_OFFER = statement(
   { prepared: true },
 );
 
-/** The same for the one buyer that a number forwards to. */
+/** The version of the one buyer that a number forwards to. */
 export const VERSION_OF_BUYER = statement(
   'routing.version_of_buyer',
   sql`
@@ -147,7 +146,6 @@ const HOURS_AND_CONVERSIONS = sql`
   ), '[]')
 `;
 
-/** The groups and buyers of an offer, each once, as JSON. */
 export const OFFER_SNAPSHOT = statement(
   'routing.offer_snapshot',
   sql`
@@ -199,7 +197,7 @@ export const OFFER_SNAPSHOT = statement(
   { prepared: true },
 ).returning<{ groups: GroupRow[]; buyers: BuyerRow[] }>();
 
-/** The same for the one buyer that a number forwards to. */
+/** The one buyer that a number forwards to, as JSON. */
 export const BUYER_SNAPSHOT = statement(
   'routing.buyer_snapshot',
   sql`

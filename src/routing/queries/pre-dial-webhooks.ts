@@ -1,7 +1,6 @@
 import { countRows } from '../../db/counters';
 import { sql, statement } from '../../db/sql';
 
-/** The webhooks of a company that are asked before a buyer is dialed. */
 export const PRE_DIAL_WEBHOOKS = statement(
   'routing.pre_dial_webhooks',
   sql`
@@ -34,7 +33,7 @@ export const PRE_DIAL_WEBHOOKS = statement(
   maker_team_ids: string[];
 }>();
 
-/** Writes the logs of requests to these webhooks, given as a JSON array. */
+/** `rows` is a JSON array. */
 export const INSERT_PRE_DIAL_LOGS = statement(
   'routing.insert_pre_dial_logs',
   sql`
@@ -78,7 +77,7 @@ export const SET_CALL_OF_LOGS = statement(
   { prepared: true },
 );
 
-/** What a transaction returns to when webhooks must be asked first. */
+/** Transactions roll back to it when webhooks must be asked first. */
 export const SAVEPOINT = statement('routing.savepoint', sql`SAVEPOINT pre_dial_check`, {
   prepared: false,
 });

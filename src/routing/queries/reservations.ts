@@ -1,7 +1,7 @@
 import { sql, statement } from '../../db/sql';
 import type { Chosen } from '../engine/reserved-choice';
 
-/** The columns of a reservation that the driver returns with types that are too wide. */
+/** The driver returns these columns with types that are too wide. */
 interface ReservationColumns {
   id: number;
   buyer_ids: number[];
@@ -52,7 +52,6 @@ export const FIND_RESERVATION = statement(
   }
 >();
 
-/** The offer for which a caller has a reservation. */
 export const RESERVED_OFFER = statement(
   'routing.reserved_offer',
   sql`
@@ -66,7 +65,7 @@ export const RESERVED_OFFER = statement(
   { prepared: true },
 );
 
-/** Deletes a reservation that a call takes over, unless it expired or another call has it. */
+/** Deletes a reservation that a call takes over, unless it expired or another call took it. */
 export const CLAIM_RESERVATION = statement(
   'routing.claim_reservation',
   sql`
@@ -107,8 +106,8 @@ export const INSERT_RESERVATION = statement(
 );
 
 /**
- * Marks a ping's reservation as posted and extends it, if it has one of the allowed buyers: as long
- * as the bids of its buyers stand.
+ * Marks a ping's reservation as posted and extends it, if it has one of the allowed buyers: at most
+ * until the bids of its buyers expire.
  */
 export const CONFIRM_RESERVATION = statement(
   'routing.confirm_reservation',
@@ -130,7 +129,6 @@ export const CONFIRM_RESERVATION = statement(
   { prepared: true, nullable: ['buyer_group_id'] },
 ).returning<ReservationColumns>();
 
-/** Makes a ping's reservation expire now. */
 export const RELEASE_RESERVATION = statement(
   'routing.release_reservation',
   sql`
@@ -142,11 +140,11 @@ export const RELEASE_RESERVATION = statement(
 );
 
 /**
- * Deletes a batch of expired reservations, of all companies, and gives back what they took of
- * caps: the slot, what was pending, the call, and its attempt in the windows it was counted in. Of
- * a call that went to the buyer's own number (direct) nothing more is heard, so only its slot and
- * what was pending are given back. Rows of caps are locked in the order in which calls reserve
- * them: groups by id, then buyers by id, then traffic sources by id.
+ * Deletes a batch of expired reservations, of all companies, and releases their usage of caps: the
+ * slot, the pending amounts, the call, and its attempt in the windows that counted it. A call that
+ * went to the buyer's own number (direct) is not reported, so only its slot and pending amounts are
+ * released. Rows of caps are locked in the order in which calls reserve them: groups by id, then
+ * buyers by id, then traffic sources by id.
  */
 export const EXPIRE_RESERVATIONS = statement(
   'routing.expire_reservations',

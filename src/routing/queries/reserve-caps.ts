@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-/** Reserves the caps of a choice, or says which have no room; then it keeps no lock of them. */
+/** Reserves the caps of a choice, or returns the rows without room and keeps no lock. */
 export const TRY_RESERVE_CAPS = statement(
   'routing.try_reserve_caps',
   sql`

@@ -2,7 +2,7 @@ import { IS_LIMITED } from '../../buyers/use-of-caps';
 import { sql, statement } from '../../db/sql';
 import type { SourceLimits } from '../engine/source';
 
-/** The caps of a traffic source, if it has a limit. */
+/** No row for a traffic source without limits. */
 export const SOURCE_LIMITS = statement(
   'routing.source_limits',
   sql`

@@ -2,19 +2,18 @@ import { sql, statement } from '../../db/sql';
 import type { UsedUpCap } from '../engine/candidate';
 import { GROUP_HOURS, OPEN_HOURS } from './candidate-facts';
 
-/** A cap that is used up, as JSON. */
 export type CapJson = Omit<UsedUpCap, 'resets_at'> & { resets_at: string | null };
 
 /**
  * A join that finds the cap that keeps a call from an owner, as JSON in `used_up.cap`; null while
- * every cap has room. That is the first cap that is reached, the longest interval first, or else
- * the first cap of dollars that has less left than the call may bring. The last cap, `balance`, is
- * what a prepaid buyer can pay: calls under way use it up.
+ * every cap has room. It is the first reached cap, the longest interval first, or else the first
+ * cap of dollars with less left than the call may bring. The last cap, `balance`, is the amount
+ * that a prepaid buyer can pay; calls in progress reduce it.
  *
  * It needs `l`, the owner's row of call_limits; `hourly`, the row with its hourly limits; and
- * `pays.revenue`, what the call may bring. A test holds the lists against those of buyers/caps.ts.
- * The planner merges `taken` and `reached` into the conditions, so that a cap without a limit costs
- * one comparison. `OFFSET 0` keeps it from deciding twice which cap it is.
+ * `pays.revenue`, the highest revenue of the call. A test compares the lists with those of
+ * src/buyers/caps.ts. The planner merges `taken` and `reached` into the conditions, so that a cap
+ * without a limit costs one comparison. `OFFSET 0` prevents a second evaluation of `found.cap`.
  */
 export const USED_UP_CAP = sql`
   LEFT JOIN LATERAL (
@@ -268,7 +267,7 @@ export const USED_UP_CAP = sql`
   ) used_up ON true
 `;
 
-/** The cap that keeps a call that may bring `revenue` dollars from a buyer now. */
+/** The cap that keeps a call with up to `revenue` dollars from a buyer now. */
 export const USED_UP_CAP_OF_BUYER = statement(
   'routing.used_up_cap_of_buyer',
   sql`
@@ -283,7 +282,10 @@ export const USED_UP_CAP_OF_BUYER = statement(
   { prepared: true },
 ).returning<{ cap: CapJson | null }>();
 
-/** The same for a group, whose hourly limits hold at any hour. */
+/**
+ * The cap that keeps a call with up to `revenue` dollars from a group now; its hourly limits hold
+ * at any hour.
+ */
 export const USED_UP_CAP_OF_GROUP = statement(
   'routing.used_up_cap_of_group',
   sql`

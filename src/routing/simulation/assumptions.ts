@@ -50,7 +50,7 @@ const OF_RATES = [
     `answered after ${DEFAULTS.answered_after}.`,
 ];
 
-/** What the figures of a simulation rest on, in words. */
+/** Explains the basis of the figures, for readers of a simulation. */
 export const assumptionsOf = (kind: 'real' | 'synthetic'): string[] => [
   ...OF_ALL,
   ...(kind === 'real' ? OF_REAL : OF_SYNTHETIC),

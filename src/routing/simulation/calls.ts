@@ -11,7 +11,7 @@ import type { Configuration, ReplayedCall, RoundFacts } from './model';
 import type { RealAttempt } from './outcome';
 import type { Callers, PastCall, Setup } from './read';
 
-// Makes what a replay takes from what was read of an offer and its calls. Pure.
+// Builds the input of a replay from the loaded offer and its calls. Pure.
 
 function groupedBy<T, K>(all: readonly T[], keyOf: (one: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
@@ -24,14 +24,13 @@ function groupedBy<T, K>(all: readonly T[], keyOf: (one: T) => K): Map<K, T[]> {
   return groups;
 }
 
-/** The groups through which buyers come to the offer, each once. */
+/** The groups through which the offer reaches buyers, each once. */
 export const groupsOf = (candidates: readonly Candidate[]): CandidateGroup[] => [
   ...new Map(
     candidates.flatMap(({ groups }) => groups.map((group) => [group.id, group] as const)),
   ).values(),
 ];
 
-/** The offer's configuration now. */
 export function configurationOf(
   candidates: readonly Candidate[],
   { caps, hours, conversions }: Setup,
@@ -80,11 +79,10 @@ interface CallerAndTokens {
   can_whisper: boolean;
   source_fault?: SourceFault | undefined;
   source_buyers?: SourceBuyers | undefined;
-  /** What filters need; its sets may be filled later. */
+  /** Data for filters; its sets may be filled later. */
   found: Found;
 }
 
-/** The facts of a call in one of its rounds. */
 const factsOf =
   (
     facts: CallFacts,
@@ -107,13 +105,12 @@ const factsOf =
     return asked;
   };
 
-/** What was looked up for the filters: the memberships that hold, of all calls. */
+/** Memberships in lists that filters of any call refer to. */
 export type Members = Set<string>;
 
 interface SyntheticCalls {
   calls: number;
   tokens: Record<string, unknown>;
-  /** By which they come. */
   carrier: OwnCarrier;
 }
 
@@ -158,7 +155,6 @@ export function syntheticCalls(
     }));
 }
 
-/** Real calls, to be replayed. */
 export function realCalls(
   past: readonly PastCall[],
   facts: CallFacts,
@@ -228,7 +224,6 @@ function attemptOf(
   };
 }
 
-/** Returns what is known of a caller by the number; null is a withheld number. */
 function callerFacts({ blacklisted, lists, previous, paid }: Callers) {
   const blocked = new Set(blacklisted);
   const previous_of = new Map(previous.map(({ number, buyer_id }) => [number, buyer_id]));
@@ -264,7 +259,7 @@ function suppressionsByBuyer(
   return new Map([...by_buyer].map(([buyer_id, rows]) => [buyer_id, rows.map(({ list }) => list)]));
 }
 
-/** Adds up what calls really came to, by buyer. */
+/** Adds the real results of calls, by buyer. */
 export function countReal(by_buyer: Map<number, Counts>, past: readonly PastCall[]): void {
   const countsOf = (buyer_id: number): Counts => {
     const counts = by_buyer.get(buyer_id) ?? { ...NO_COUNTS };

@@ -12,11 +12,12 @@ import {
 import type { UsedUpCap } from '../engine/candidate';
 import { cents } from '../engine/payout';
 
-// Caps in memory, as the database counts them for live calls; a test compares the two move by move.
+// Caps in memory, counted as the database counts them for live calls; a test compares the two
+// change by change.
 
 export type Limits = Partial<Record<LimitName | 'concurrency_cap_limit', number | null>>;
 
-/** An entry of a buyer's business hours; the first that is open has the hourly limits. */
+/** An entry of a buyer's business hours; the first open one has the hourly limits. */
 export interface HoursEntry {
   open: readonly number[];
   limits: Limits;
@@ -26,15 +27,15 @@ export interface CapsOwner {
   /** IANA name. */
   zone: string;
   limits: Limits;
-  /** Of a buyer; the hourly limits of a group are in `limits`. */
+  /** Only for a buyer; the hourly limits of a group are in `limits`. */
   hours?: readonly HoursEntry[] | undefined;
-  /** What was used before the start, in the windows that the start is in. */
+  /** Usage before the start, in the windows that contain the start. */
   used?: Partial<Record<UsedName, number>> | undefined;
-  /** What a prepaid buyer can pay at the start, dollars; null or absent for others. */
+  /** Dollars that a prepaid buyer can pay at the start; null or absent for others. */
   funds?: number | null | undefined;
 }
 
-/** What a call under way may still use. */
+/** The amount that a call in progress may still use. */
 export interface Pending {
   connections: number;
   conversions: number;
@@ -44,18 +45,18 @@ export interface Pending {
 
 export interface CapsMove {
   usage: Usage;
-  /** Slots: 1 takes one, -1 gives one back. */
+  /** Slots: 1 takes one, -1 releases one. */
   concurrency?: number;
   pending?: Pending;
 }
 
-/** The caps of one owner. Each call must pass the same time as the last one, or a later time. */
+/** The caps of one owner. Times passed to it must never decrease. */
 export interface Caps {
-  /** The cap that keeps away a call that may bring so many dollars; null when all have room. */
+  /** The cap that keeps away a call with up to `revenue` dollars; null when all have room. */
   usedUp(now: Date, revenue: number): UsedUpCap | null;
-  /** Reserves all that a call needs, or nothing. */
+  /** Reserves everything that a call needs, or nothing. */
   reserve(move: CapsMove, now: Date): boolean;
-  /** Counts what has happened, even when it exceeds a cap. */
+  /** Counts completed usage, even when it exceeds a cap. */
   record(move: CapsMove, now: Date): void;
 }
 
@@ -67,7 +68,7 @@ const NOTHING: Pending = { connections: 0, conversions: 0, revenue: 0 };
 const isMoney = (metric: Metric) => metric === 'revenue' || metric === 'earned_revenue';
 
 /**
- * When the local hour, day or month of an instant ends. At a change of the clocks a day has 23 or
+ * The end of the local hour, day or month of an instant. At a change of the clocks a day has 23 or
  * 25 hours, and an hour that comes twice counts as two.
  */
 export function windowEnd(interval: Window, zone: string, now: Date): Date {
@@ -82,7 +83,6 @@ export function windowEnd(interval: Window, zone: string, now: Date): Date {
   );
 }
 
-/** What calls under way may still add to a metric. */
 function pendingOf(metric: Metric, { connections, conversions, revenue }: Pending): number {
   switch (metric) {
     case 'attempt':
@@ -109,7 +109,7 @@ export function openCaps(owner: CapsOwner, start: Date): Caps {
   return is_limited ? new CountedCaps(owner, start) : UNLIMITED;
 }
 
-/** A cap with its limit now, and what is taken of it, pending included. */
+/** A cap with its limit now, and its usage, pending included. */
 interface CapState {
   metric: Metric;
   interval: Interval;
@@ -121,11 +121,10 @@ class CountedCaps implements Caps {
   private readonly used: Record<UsedName, number>;
   private readonly ends: Record<Window, Date>;
   private readonly slot_limit: number;
-  /** What is left of the funds. */
   private funds: number;
   private pending = NOTHING;
   private slots = 0;
-  /** The last result: valid until something is counted, a window ends or hours may change. */
+  /** Valid until the next count, the end of a window or a change of business hours. */
   private found: { revenue: number; until: number; cap: UsedUpCap | null } | undefined;
 
   constructor(
@@ -204,7 +203,6 @@ class CountedCaps implements Caps {
     return { cap: `${metric}_${interval}`, used: taken, limit, resets_at: null };
   }
 
-  /** The caps that have a limit now. */
   private states(now: Date): CapState[] {
     this.roll(now);
     const { zone, limits, hours } = this.owner;
@@ -219,7 +217,7 @@ class CountedCaps implements Caps {
     });
   }
 
-  /** Starts new windows where the last ones have ended. */
+  /** Starts new windows in place of ended ones. */
   private roll(now: Date): void {
     for (const window of WINDOWS) {
       if (this.ends[window] > now) continue;

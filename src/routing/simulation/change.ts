@@ -4,7 +4,7 @@ import type { Reason } from '../engine/reasons';
 import type { Configuration, Figures, SimulatedBuyer, SimulatedGroup } from './model';
 import type { HoursEntry, Limits } from './caps';
 
-/** What to change; undefined fields stay as they are. */
+/** Undefined fields stay as they are. */
 interface OwnerChange {
   id: number;
   paused?: boolean | undefined;
@@ -15,7 +15,7 @@ interface OwnerChange {
 }
 export interface BuyerChange extends OwnerChange {
   timeout_seconds?: number | undefined;
-  /** Without entries it is always open. */
+  /** Without entries the buyer is always open. */
   hours?: readonly HoursEntry[] | undefined;
 }
 export interface GroupChange extends OwnerChange {
@@ -52,7 +52,6 @@ function changedGroup(
   };
 }
 
-/** A configuration with some of its buyers and groups changed. Pure. */
 export function changed(
   { buyers, groups, ...others }: Configuration,
   changes: { buyers: readonly BuyerChange[]; groups: readonly GroupChange[] },
@@ -97,7 +96,6 @@ export const NO_COUNTS: Counts = {
 export const sumOf = (all: readonly Counts[]): Counts =>
   all.reduce((sum, each) => combined(sum, each, 1), NO_COUNTS);
 
-/** The sum of figures. */
 export function totalOf(all: readonly Figures[]): Figures {
   const skip_reasons: Figures['skip_reasons'] = {};
   for (const { skip_reasons: own } of all)

@@ -2,12 +2,10 @@ import { differenceOf, NO_COUNTS, sumOf, totalOf, type Counts } from './change';
 import { noFigures, type Figures } from './model';
 import type { Expectations, Rate } from './outcome';
 
-/** What two replays came to, by buyer, and what the real calls did; null for synthetic calls. */
+/** The results of two replays by buyer, and those of the real calls; null for synthetic calls. */
 export interface Results {
-  /** The buyers to compare, in order. */
   ids: readonly number[];
   names: ReadonlyMap<number, string | null>;
-  /** Buyers that were changed. */
   changed: ReadonlySet<number>;
   expected: Expectations;
   real: ReadonlyMap<number, Counts> | null;
@@ -15,7 +13,6 @@ export interface Results {
   as_changed: ReadonlyMap<number, Figures>;
 }
 
-/** Compares what calls come to as configured and as changed, by buyer and in total. */
 export function compare({
   ids,
   names,

@@ -3,12 +3,12 @@ import type { Pending } from './caps';
 import type { Owner, Slot } from './ledger';
 import type { ReplayState, Source } from './replay-state';
 
-/** A buyer that is dialed for a call, and the caps that are reserved for it. */
+/** A dialed buyer, and the caps reserved for it. */
 export interface Dialed {
   member: Member;
   owner: Owner;
   slot: Slot;
-  /** Of the group through which it is dialed; the buyers that ring at once share it. */
+  /** The slot of the group through which it is dialed; buyers that ring at once share it. */
   group_slot: Slot | undefined;
   at: Date;
 }
@@ -16,7 +16,7 @@ export interface Dialed {
 export const slotsOf = ({ group_slot, slot }: Dialed): Slot[] =>
   group_slot ? [group_slot, slot] : [slot];
 
-/** Chooses the buyers to dial as live routing does, and reserves their caps; none if none can. */
+/** Chooses buyers as live routing does, and reserves their caps; empty when none can be dialed. */
 export function reserveBuyers(
   state: ReplayState,
   facts: RouteFacts,
@@ -57,14 +57,14 @@ function reserveSlot(owner: Owner, pending: Pending, now: Date): Slot | undefine
   return undefined;
 }
 
-/** Gives back a slot, and what is still pending of it. */
+/** Releases a slot, and its pending amounts. */
 export function releaseSlot(slot: Slot, now: Date): void {
   const pending = negative(slot.pending);
   slot.owner.caps.record({ usage: {}, concurrency: -1, pending }, now);
   slot.pending = { connections: 0, conversions: 0, revenue: 0 };
 }
 
-/** Counts that the call was connected, which was pending before. */
+/** Counts a connection, which was pending before. */
 export function recordConnection(slot: Slot, now: Date): void {
   const pending = { connections: -slot.pending.connections, conversions: 0, revenue: 0 };
   slot.owner.caps.record({ usage: { connection: 1 }, pending }, now);
@@ -77,18 +77,17 @@ const negative = ({ connections, conversions, revenue }: Pending): Pending => ({
   revenue: -revenue,
 });
 
-/** The most that a call can come to that is dialed to these at once: one of them gets it. */
+/** The most that a call dialed to these buyers at once may use: one of them gets it. */
 const pendingOf = (members: readonly Member[]): Pending => ({
   connections: 1,
   conversions: members.some(({ buyer }) => buyer.current_conversion_revenue !== null) ? 1 : 0,
   revenue: Math.max(...members.map(({ buyer }) => buyer.most_revenue)),
 });
 
-/** The most that a call may bring, whichever buyer takes it. */
 export const mostRevenue = ({ candidates }: ReplayState): number =>
   candidates.reduce((most, { most_revenue }) => Math.max(most, most_revenue), 0);
 
-/** Counts a call that has come in, and reserves the caps of its source if it is dialed. */
+/** Counts an incoming call, and reserves the caps of its source if it is dialed. */
 export function reserveSource(
   { caps }: Source,
   { is_dialed, revenue, now }: { is_dialed: boolean; revenue: number; now: Date },

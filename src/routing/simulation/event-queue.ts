@@ -11,7 +11,7 @@ export class EventQueue {
   private readonly heap: Event[] = [];
   private order = 0;
 
-  /** Adds what is to be run at a time in milliseconds. */
+  /** `at` is in milliseconds. */
   add(at: number, run: () => void): void {
     const { heap } = this;
     heap.push({ at, order: this.order++, run });

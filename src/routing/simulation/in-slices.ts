@@ -3,7 +3,7 @@ import { pauses } from '../../jobs/pauses';
 
 /** Milliseconds; shorter than elsewhere, because live calls come first. */
 const SLICE_MS = 4;
-/** One replay at a time in the process, whatever its company: live calls come first. */
+/** One replay at a time in the process, for all companies: live calls come first. */
 const oneAtATime = semaphore(1);
 
 /** Runs a generator to its end, in slices. */

@@ -4,7 +4,6 @@ import type { Caps, Pending } from './caps';
 import type { Figures, ReplayedCall } from './model';
 import { conversionsAt, paying, paysBy, type PaidFor } from './outcome';
 
-/** A buyer or a group in a replay. */
 export interface Owner {
   caps: Caps;
   subject: Candidate | CandidateGroup;
@@ -12,40 +11,37 @@ export interface Owner {
   figures: Figures;
 }
 
-/** Caps of an owner that are reserved for a call. */
 export interface Slot {
   owner: Pick<Owner, 'caps'>;
   pending: Pending;
 }
 
-/** A call that was tried with a buyer, and the caps that are reserved for it. */
+/** An attempt to dial a buyer, and the caps reserved for it. */
 export interface ChargedAttempt {
   call: ReplayedCall;
   owner: Owner;
   slots: readonly Slot[];
-  /** Of the traffic source of the call, if it has caps. */
+  /** The slot of the call's traffic source, if it has caps. */
   source_slot: Slot | undefined;
   dialed_at: Date;
 }
 
-/** The state of a call when it is charged. */
 export interface ChargeState {
-  /** Seconds that it was connected. */
+  /** Seconds of connection. */
   talked: number;
-  /** Whether a conversion comes by postback. */
+  /** True when a conversion comes by postback. */
   has_postback: boolean;
   now: Date;
 }
 
-/** What has been paid in a replay: by buyers for calls, and to the traffic sources of calls. */
+/** Payments in a replay: by buyers for calls, and to the traffic sources of calls. */
 export interface Ledger {
   payouts: readonly PayoutTerms[];
   seed: string;
-  /** When a buyer has last paid for a caller, by `paymentKey`. */
+  /** The last payment of a buyer for a caller, by `paymentKey`. */
   buyer_payments: Map<string, Date>;
-  /** When a source was last paid for a caller. */
+  /** The last payment to a source for a caller. */
   source_payments: Map<number, Date>;
-  /** What each call was charged: revenue by buyer, and whether its source was paid. */
   charges: WeakMap<ReplayedCall, { revenue: Map<number, number>; is_source_paid: boolean }>;
 }
 
@@ -69,7 +65,7 @@ function paidAt(
   return buyer_payments.get(paymentKey(caller_number, buyer_id)) ?? paid_at.get(buyer_id);
 }
 
-/** Buyers that have paid for the caller and would not pay now, and when they would again. */
+/** Buyers that have paid for the caller and would not pay now, and when they pay again. */
 export function paysAgainAt(
   ledger: Ledger,
   call: ReplayedCall,
@@ -88,7 +84,7 @@ export function paysAgainAt(
   return again;
 }
 
-/** Charges the buyer and pays the source of a call, if they owe: each once a call. */
+/** Charges the buyer and pays the source of a call, if due: each at most once a call. */
 export function charge(ledger: Ledger, attempt: ChargedAttempt, state: ChargeState): void {
   const charged = ledger.charges.get(attempt.call) ?? {
     revenue: new Map<number, number>(),
@@ -159,7 +155,7 @@ function chargeBuyer(
   source_slot.pending = { ...source_slot.pending, revenue: 0 };
 }
 
-/** Pays the source of a call by the offer's terms; returns whether it was paid. */
+/** Pays the source of a call by the offer's terms; returns true when it was paid. */
 function paySource(
   { payouts, source_payments }: Ledger,
   { call, owner, slots, source_slot }: ChargedAttempt,
@@ -173,7 +169,7 @@ function paySource(
   const before = caller_number === null ? undefined : source_payments.get(caller_number);
   const timeframe = due.terms.duplicate_timeframe ?? 0;
   if (before && before.getTime() + milliseconds(timeframe) > now.getTime()) return false;
-  // The time of the call counts, not that of the payment.
+  // Payments are counted at the time of the call.
   if (caller_number !== null) source_payments.set(caller_number, at);
   owner.figures.payout = cents(owner.figures.payout + due.payout);
   const earned_revenue = -due.payout;

@@ -6,44 +6,39 @@ import type { SourceFault } from '../engine/source';
 import type { CapsOwner } from './caps';
 import type { Expectations, PaidFor, RealAttempt } from './outcome';
 
-// What a simulation replays, and what comes of it.
+// The input of a simulation, and its results.
 
-/** What changes of a call's facts from round to round. */
+/** Facts of a call that change from round to round. */
 export interface RoundFacts {
   now: Date;
   seed: string;
-  /** Buyers that the call was tried with before. */
   tried: ReadonlySet<number>;
   /** The buyer that the caller was connected to before; null without one. */
   previous_buyer_id: number | null;
-  /** Buyers that have paid for the caller, and when they would again. */
   pays_again_at: ReadonlyMap<number, Date>;
-  /** Why its traffic source gets no call through now. */
+  /** The reason against calls of the traffic source now. */
   source_fault?: SourceFault | undefined;
 }
 
-/** A call that is replayed. */
 export interface ReplayedCall {
   id: number;
   at: Date;
-  /** E.164 without the plus; null when it is withheld: then no other call has the same caller. */
+  /** E.164 without the plus; null when it is withheld: then no other call has this caller. */
   caller_number: number | null;
   traffic_source_id: number | null;
-  /** What its source is paid where the offer has no terms for it. */
+  /** Payouts of its source, used when the offer has no terms for it. */
   source_payouts: readonly PayoutTerms[];
-  /** The facts that decide where it goes. */
   facts: (round: RoundFacts) => RouteFacts;
   /** Suppression lists of buyers that hold the caller's number. */
   suppressed: ReadonlyMap<number, Candidate['suppressed_by']>;
   previous_buyer_id: number | null;
-  /** When buyers have last paid for the caller. */
+  /** The last payments of buyers for the caller. */
   paid_at: ReadonlyMap<number, Date>;
-  /** The seeds of its real rounds. */
   seeds: readonly string[];
   attempts: readonly RealAttempt[];
-  /** What bidders really bid for it, by buyer; nobody is asked again. Absent where nobody did. */
+  /** The real bids for it, by buyer; bidders are not asked in a replay. Absent without bids. */
   bids?: ReadonlyMap<number, CandidateBid> | undefined;
-  /** Seconds that it was connected; null when it never was. */
+  /** Seconds of connection; null when it was never connected. */
   talked: number | null;
   /** Seconds until the caller hung up while no buyer answered; null when the caller waited. */
   gave_up_after: number | null;
@@ -60,26 +55,25 @@ export interface SimulatedGroup {
   caps: CapsOwner;
 }
 
-/** A configuration under which calls are replayed. */
 export interface Configuration {
   buyers: readonly SimulatedBuyer[];
   groups: readonly SimulatedGroup[];
-  /** The caps of traffic sources that have any, by id. */
+  /** Caps of traffic sources that have any, by id. */
   sources: ReadonlyMap<number, CapsOwner>;
   payouts: readonly PayoutTerms[];
 }
 
 export interface Replay {
-  /** In the order in which they come. */
+  /** In the order in which they come in. */
   calls: readonly ReplayedCall[];
   seed: string;
   start: Date;
   expected: Expectations;
 }
 
-/** What calls came to for a buyer. */
+/** The results of calls for a buyer. */
 export interface Figures {
-  /** Calls that were connected to it, or else last tried with it. */
+  /** Calls connected to the buyer, or else last tried with it. */
   calls: number;
   attempts: number;
   connects: number;
@@ -88,7 +82,7 @@ export interface Figures {
   revenue: number;
   /** Dollars. */
   payout: number;
-  /** How often it was passed over, by reason: once a decision. */
+  /** How often the buyer was passed over, by reason: once a decision. */
   skip_reasons: Partial<Record<Reason, number>>;
 }
 

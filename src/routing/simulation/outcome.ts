@@ -5,10 +5,10 @@ import { minuteOfWeek } from '../../time/zone';
 import type { CandidateBid } from '../engine/candidate';
 import { drawBy } from '../engine/draw';
 
-// What comes of a simulated attempt: what really happened if it did, or else by chance at the rates
-// that are expected.
+// The outcome of a simulated attempt: the real one if it took place, or else a random one at the
+// expected rates.
 
-/** A conversion of a buyer, as far as its payments depend on it. */
+/** A conversion of a buyer, reduced to its price and conditions. */
 export interface PaidFor {
   time_frame: number;
   open: readonly number[];
@@ -22,11 +22,10 @@ export interface PaidFor {
   token_values: readonly string[];
 }
 
-/** What really came of dialing a buyer for a call. */
 export interface RealAttempt {
   buyer_id: number;
   status: 'connected' | 'unanswered' | 'released' | 'canceled';
-  /** Seconds from dialing to the answer, or to the end of the ringing. */
+  /** Seconds from dialing to the answer, or to the end of ringing. */
   rang: number;
   /**
    * Dollars, of a connected attempt. Null when it did not convert; undefined when it did not
@@ -35,7 +34,7 @@ export interface RealAttempt {
   revenue?: number | null | undefined;
 }
 
-/** A probability, and where it comes from. */
+/** A probability, and its source. */
 export interface Rate {
   rate: number;
   from: 'buyer' | 'offer' | 'given' | 'assumed';
@@ -43,13 +42,12 @@ export interface Rate {
 
 export interface Rates {
   answer: Rate;
-  /** Of connected calls, to convert by postback. */
+  /** Conversions by postback among connected calls. */
   conversion: Rate;
 }
 
-/** What is expected of attempts that did not take place. */
+/** Expected values for attempts that did not take place. */
 export interface Expectations {
-  /** By buyer. */
   rates: ReadonlyMap<number, Rates>;
   /** Seconds that calls last, from the shortest to the longest; each is equally likely. */
   talked: readonly number[];
@@ -59,11 +57,11 @@ export interface Expectations {
 
 export interface Outcome {
   answers: boolean;
-  /** Seconds of ringing until it answers or stops. */
+  /** Seconds of ringing until the buyer answers or ringing stops. */
   after: number;
 }
 
-/** Random numbers from 0 to 1 that depend on the seed, the call, the buyer and `what` alone. */
+/** Random numbers from 0 to 1 that depend only on the seed, the call, the buyer and `what`. */
 export type Chances = (buyer_id: number, what: 'answer' | 'conversion' | 'talk') => number;
 const CHANCE_KEYS = { answer: 0, conversion: 1, talk: 2 };
 export function chancesOf(seed: string, call_id: number): Chances {
@@ -79,8 +77,8 @@ interface AttemptToDecide {
 }
 
 /**
- * Whether and when a buyer answers. An attempt that was really released because another buyer took
- * the call may answer, but not before it was released.
+ * Decides if and when a buyer answers. An attempt that was really released because another buyer
+ * took the call may answer, but not before its release.
  */
 export function outcomeOf({
   buyer: { id, timeout_seconds },
@@ -97,13 +95,13 @@ export function outcomeOf({
   return { answers, after: answers ? after : timeout_seconds };
 }
 
-/** Seconds that a call lasts: as long as it really did, or else as long as some other call. */
+/** Seconds that a call lasts: its real duration, or else that of some other call. */
 export function talkOf(
   talked: number | null,
   chances: Chances,
   { talked: all }: Expectations,
 ): number {
-  // The same whatever buyer takes the call, since it depends on the caller: hence buyer 0.
+  // The duration depends on the caller, not on the buyer: hence buyer 0.
   return talked ?? all[Math.min(all.length - 1, Math.floor(chances(0, 'talk') * all.length))] ?? 0;
 }
 
@@ -116,7 +114,7 @@ export function conversionsAt(conversions: readonly PaidFor[], zone: string, now
   return open.filter(({ time_frame }) => time_frame === open[0]!.time_frame);
 }
 
-/** What a buyer pays a call by: its bid for it, else its conversions that are open at an instant. */
+/** A buyer pays by its bid for the call, or else by its conversions that are open at an instant. */
 export const paysBy = (
   bid: CandidateBid | undefined,
   { conversions, zone, now }: { conversions: readonly PaidFor[]; zone: string; now: Date },
@@ -132,7 +130,7 @@ const paidForBid = ({ amount, duration }: CandidateBid): PaidFor => ({
   token_values: [],
 });
 
-/** The first conversion that pays for a call of so many seconds, or else the one by postback. */
+/** The first conversion by duration that pays for so many seconds, or else the one by postback. */
 export function paying(
   open: readonly PaidFor[],
   {
@@ -149,26 +147,25 @@ export function paying(
   return open.find(({ conversion_type }) => conversion_type === 'postback');
 }
 
-/** What attempts at a buyer came to. */
 export interface ObservedAttempts {
   buyer_id: number;
   attempts: number;
   connects: number;
   conversions: number;
-  /** The sum of seconds until it took the calls. */
+  /** The sum of seconds until the buyer took the calls. */
   rang: number;
 }
 
-/** Assumptions of the request, which replace what was observed. */
+/** Values of the request that replace observed ones. */
 export interface Assumptions {
   answer_rate?: number | undefined;
   conversion_rate?: number | undefined;
   answered_seconds?: number | undefined;
 }
 
-/** A rate needs at least so many attempts or calls. */
+/** The minimum number of attempts or calls for a rate. */
 export const MIN_OBSERVED = 20;
-/** Seconds, when nothing was observed. */
+/** Seconds, without observations. */
 export const DEFAULTS = { answered_after: 10, talked: 120 };
 
 type Totals = Omit<ObservedAttempts, 'buyer_id'>;
@@ -186,10 +183,12 @@ const totalsOf = (observed: readonly ObservedAttempts[]): Totals =>
     NO_ATTEMPTS,
   );
 
-/** How many of how many. */
+/** A count out of a total. */
 type Ratio = readonly [number, number];
 
-/** The assumed rate, or else that of the buyer, or of all buyers if the buyer has too little. */
+/**
+ * The assumed rate, or else that of the buyer, or of all buyers if the buyer has too few attempts.
+ */
 function rateOf(assumed: number | undefined, own: Ratio, all: Ratio): Rate {
   if (assumed !== undefined) return { rate: assumed, from: 'given' };
   if (own[1] >= MIN_OBSERVED) return { rate: own[0] / own[1], from: 'buyer' };
@@ -218,7 +217,6 @@ export interface Observations {
   given?: Assumptions;
 }
 
-/** What to expect of attempts, from the assumptions and what was observed. */
 export function expectationsOf(
   observed: readonly ObservedAttempts[],
   { buyer_ids, talked, given = {} }: Observations,

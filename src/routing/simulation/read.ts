@@ -10,23 +10,21 @@ import {
 } from './queries/replayed-calls';
 import { BUSINESS_HOURS, CAPS_AND_USE, CONVERSIONS } from './queries/setup';
 
-// Reads what a simulation replays. Nothing is locked or changed.
+// Loads the input of a simulation. Nothing is locked or changed.
 
 type Connection = Pick<Db, 'sql'>;
-/** The rows of a statement. */
 type RowOf<Query> =
   Query extends Statement<infer Name extends StatementName, infer Narrowed>
     ? Row<Name, Narrowed>
     : never;
 
-/** The calls of an offer in a period. */
 export interface Period {
   offer_id: bigint;
   from: Date;
   to: Date;
 }
 
-/** How many calls of an offer came in and have ended, counted up to `most`. */
+/** The number of ended calls of an offer, counted up to `most`. */
 export async function countCalls(db: Connection, period: Period, most: number): Promise<number> {
   const [row] = await db.sql(COUNT_CALLS, { ...period, most });
   return row!.n;
@@ -34,12 +32,12 @@ export async function countCalls(db: Connection, period: Period, most: number): 
 
 export type PastCall = RowOf<typeof PAST_CALLS>;
 
-/** Calls in one read: one for a whole month could exceed the time limit of a statement. */
+/** Calls in one read: a whole month could exceed the time limit of a statement. */
 const PAGE = 5_000;
 
 /**
- * Calls of an offer that have ended, with what came of them, in the order in which they came, in
- * pages. `tokens`: with their tokens; `history`: with what the caller had done before.
+ * Ended calls of an offer with their results, in the order in which they came in, in pages.
+ * `tokens` adds their tokens, `history` the earlier calls of the caller.
  */
 export async function* readPastCalls(
   db: Connection,
@@ -64,7 +62,7 @@ export const readObserved = (
   period: Period,
 ): Promise<RowOf<typeof OBSERVED_ATTEMPTS>[]> => db.sql(OBSERVED_ATTEMPTS, period);
 
-/** Seconds that connected calls lasted: a hundred quantiles; empty when there were no calls. */
+/** Seconds that connected calls lasted: a hundred quantiles; empty without calls. */
 export async function readTalked(db: Connection, period: Period): Promise<number[]> {
   const [row] = await db.sql(TALK_DURATIONS, period);
   return row!.talked;
@@ -72,7 +70,7 @@ export async function readTalked(db: Connection, period: Period): Promise<number
 
 export type Callers = RowOf<typeof CALLERS>;
 
-/** What decides about callers of an offer: lists as they are now, calls as they were at `from`. */
+/** Facts of callers of an offer: lists as they are now, calls before `from`. */
 export async function readCallers(
   db: Connection,
   callers: Pick<Period, 'offer_id' | 'from'> & {
@@ -84,7 +82,7 @@ export async function readCallers(
   return row!;
 }
 
-/** What buyers and groups have set up that a candidate of routing does not show. */
+/** Settings of buyers and groups that a candidate of routing does not have. */
 export interface Setup {
   caps: RowOf<typeof CAPS_AND_USE>[];
   hours: RowOf<typeof BUSINESS_HOURS>[];
@@ -97,13 +95,16 @@ export interface SetupOwners {
   from: Date;
 }
 
-/** Days before `from` of which calls count for caps that renew: a month and the change of zones. */
+/**
+ * Calls of this many days before `from` count for caps that reset: a month, and differences between
+ * zones.
+ */
 const CAP_DAYS = 32;
 const DAY_MS = 86_400_000;
 
 /**
- * How buyers and groups are set up now, and what they had used of their caps at `from`. Only with
- * `totals` all earlier calls are read, which totals need.
+ * Loads the settings of buyers and groups as they are now, and the usage of their caps at `from`.
+ * Earlier calls are read only for totals, if `hasTotals`.
  */
 export async function readSetup(
   db: Connection,
@@ -121,7 +122,7 @@ export async function readSetup(
   };
 }
 
-/** Names of buyers by id, deleted ones too. */
+/** By id; includes deleted buyers. */
 export async function readBuyerNames(
   db: Connection,
   ids: readonly number[],

@@ -6,14 +6,13 @@ import { openLedger, type Ledger, type Owner } from './ledger';
 import { noFigures, type Configuration, type Replay, type ReplayedCall } from './model';
 import { paysBy, type Expectations, type PaidFor } from './outcome';
 
-/** A traffic source in a replay. */
 export interface Source {
   caps: Caps;
   /** IANA name. */
   zone: string;
 }
 
-/** The state of a replay, changed in place call by call. */
+/** Changed in place, call by call. */
 export interface ReplayState {
   seed: string;
   expected: Expectations;
@@ -21,7 +20,7 @@ export interface ReplayState {
   /** By id. */
   buyers: ReadonlyMap<number, Owner>;
   groups: ReadonlyMap<number, Owner>;
-  /** Those that have caps. */
+  /** Sources with caps, by id. */
   sources: ReadonlyMap<number, Source>;
   /** The subjects of `buyers`. */
   candidates: readonly Candidate[];
@@ -69,7 +68,6 @@ export function openReplay(
   };
 }
 
-/** Updates every candidate for a call at an instant. */
 export function refreshCandidates(
   { buyers, groups }: ReplayState,
   { suppressed, bids }: ReplayedCall,

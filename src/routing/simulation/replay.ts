@@ -23,27 +23,25 @@ import {
 } from './outcome';
 import { openReplay, refreshCandidates, type ReplayState } from './replay-state';
 
-/** How often a call looks for a buyer. */
+/** Rounds in which a call looks for a buyer. */
 export const MAX_ROUNDS = 20;
 
-/** A call under way. */
 interface CurrentCall {
   call: ReplayedCall;
   chances: Chances;
   round: number;
   tried: Set<number>;
-  /** The buyer that it was connected to, or else last tried with. */
+  /** The buyer that the call was connected to, or else last tried with. */
   last: Owner | undefined;
-  /** What it holds of the caps of its traffic source. */
   source_slot: Slot | undefined;
 }
 
 const milliseconds = (seconds: number) => seconds * 1000;
 
 /**
- * Replays calls under a configuration, and returns what they come to by buyer. It decides by the
- * same functions as live routing, with caps in memory. It yields after each step, so that the
- * process can serve requests in between. Pure: the same input gives the same result.
+ * Replays calls under a configuration, and returns the results by buyer. It decides by the
+ * functions of live routing, with caps in memory. It yields after each step, so that the process
+ * can serve requests in between. Pure: equal input gives equal results.
  */
 export function* replay(
   configuration: Configuration,
@@ -118,7 +116,7 @@ function endCall({ last, source_slot }: CurrentCall, now: Date): void {
   if (source_slot) releaseSlot(source_slot, now);
 }
 
-/** An attempt with what will come of it. */
+/** An attempt with its predetermined outcome. */
 interface Ringing extends Outcome {
   one: Dialed;
   real: RealAttempt | undefined;
@@ -165,7 +163,7 @@ function dialOne(state: ReplayState, current: CurrentCall, one: Dialed): Ringing
   tried.add(buyer.id);
   owner.figures.attempts++;
   (owner.subject as Candidate).last_call_at = now;
-  // A bid is paid by nobody who does not answer.
+  // A bidder that does not answer pays nothing.
   const pays_at_dial =
     !buyer.bid &&
     conversionsAt(owner.conversions, buyer.zone, now).some(
@@ -177,7 +175,7 @@ function dialOne(state: ReplayState, current: CurrentCall, one: Dialed): Ringing
   return { one, real, ...outcomeOf({ buyer, real, chances, expected: state.expected }) };
 }
 
-/** Of two that answer at the same time, the one that really took the call is first. */
+/** When two answer at the same time, the one that really took the call is first. */
 function firstToAnswer(ringing: readonly Ringing[]): Ringing | undefined {
   const took = ({ real }: Ringing) => Number(real?.status === 'connected');
   return ringing

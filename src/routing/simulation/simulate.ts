@@ -37,13 +37,13 @@ import {
 } from './read';
 import { replay } from './replay';
 
-/** Calls that have not come. */
+/** Synthetic calls, instead of real ones. */
 export interface Synthetic extends Assumptions {
   calls: number;
   tokens: Record<string, unknown>;
 }
 
-/** `field` is where the request has a change, for problems with it. */
+/** `field` is the path of a change in the request, for error messages. */
 export interface SimulationOrder {
   period: Period;
   /** Absent: the real calls of the period are replayed. */
@@ -53,21 +53,20 @@ export interface SimulationOrder {
     groups: (GroupChange & { field: string })[];
   };
   seed: string | undefined;
-  /** That of the installation, by which calls come that have not come yet. */
+  /** The carrier of the installation, for synthetic calls. */
   carrier: OwnCarrier;
   now: Date;
 }
 
 const MAX_CALLS = 100_000;
-/** Calls times buyers: each call looks at every buyer. */
+/** Calls times buyers: each call checks every buyer. */
 const MAX_LOOKS = 1_000_000;
-/** Days before now of which the attempts are observed for calls that have not come. */
+/** Synthetic calls use rates of the attempts in this many days before now. */
 const OBSERVED_DAYS = 28;
 const DAY_MS = 86_400_000;
 
 /**
- * Replays calls of an offer as it is configured and as it would be, and compares what they come to.
- * Writes nothing.
+ * Replays calls of an offer as configured and as changed, and compares the results. Writes nothing.
  */
 export async function simulate(db: Db, order: SimulationOrder) {
   const { period, synthetic, changes, seed = newSeed(), now } = order;
@@ -120,7 +119,7 @@ export async function simulate(db: Db, order: SimulationOrder) {
   };
 }
 
-/** Buyers and groups that are changed must be those of the offer. */
+/** Throws 422 for changes of buyers and groups that the offer does not have. */
 function requireOfOffer(
   candidates: readonly Candidate[],
   { buyers, groups }: SimulationOrder['changes'],
@@ -200,7 +199,7 @@ interface Configured {
   needs: FilterNeeds;
 }
 
-/** Calls that have not come: all have the same tokens. */
+/** All have the same tokens. */
 async function readSyntheticCalls(
   db: Db,
   synthetic: Synthetic & { carrier: OwnCarrier },
@@ -216,7 +215,7 @@ async function readSyntheticCalls(
   return calls;
 }
 
-/** Looks up which values of the calls' tokens are in the lists that filters name. */
+/** Looks up values of the calls' tokens in the lists that filters refer to. */
 async function addMembers(
   db: Db,
   needs: FilterNeeds,
@@ -239,7 +238,7 @@ async function addMembers(
   for (const { tokens } of deciding) for (const key of foundFor(tokens)!.members) members.add(key);
 }
 
-/** Reads real calls page by page, and counts what they really came to, by buyer. */
+/** Loads real calls page by page, and counts their real results by buyer. */
 async function readRealCalls(
   db: Db,
   { period, carrier }: SimulationOrder,
@@ -261,13 +260,12 @@ async function readRealCalls(
   return { calls, real };
 }
 
-/** The filters of buyers and of their conversions. */
 const filtersOf = (candidates: readonly Candidate[], { conversions }: Setup) => [
   ...candidates.map(({ record_token_filter_list }) => record_token_filter_list),
   ...conversions.map(({ token_values }) => token_values),
 ];
 
-/** What must be read of past calls so that the filters of these buyers can be judged. */
+/** The data of past calls that the filters of these buyers need. */
 function readingOf(
   candidates: readonly Candidate[],
   setup: Setup,

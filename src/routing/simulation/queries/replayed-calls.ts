@@ -2,7 +2,7 @@ import { sql, statement } from '../../../db/sql';
 import type { CallSource } from '../../engine/source';
 import type { DecidedBid } from '../../engine/bids';
 
-// Calls that a simulation replays, and what they came to: only read, never locked.
+// Calls that a simulation replays, and their results: only read, never locked.
 
 /** The inbound calls of an offer in a period that have ended. */
 const IN_PERIOD = sql`
@@ -11,7 +11,7 @@ const IN_PERIOD = sql`
   AND c.created_at >= {from}::timestamptz AND c.created_at < {to}::timestamptz
 `;
 
-/** Their number, counted up to `most`. */
+/** Counted up to `most`. */
 export const COUNT_CALLS = statement(
   'routing.count_calls',
   sql`
@@ -31,8 +31,8 @@ interface AttemptJson {
 }
 
 /**
- * A page of calls in the order in which they came, with their attempts. `tokens`: with their
- * tokens; `history`: with what the caller had done before.
+ * A page of calls in the order in which they came in, with their attempts. `tokens` adds their
+ * tokens, `history` the earlier calls of the caller.
  */
 export const PAST_CALLS = statement(
   'routing.past_calls',
@@ -160,8 +160,8 @@ export const PAST_CALLS = statement(
 }>();
 
 /**
- * What attempts came to, by buyer, where it is known whether the buyer took the call. `rang` is
- * the sum of seconds until it did.
+ * Results of attempts by buyer, for attempts with a known answer. `rang` is the sum of seconds
+ * until the buyer took the call.
  */
 export const OBSERVED_ATTEMPTS = statement(
   'routing.observed_attempts',
@@ -203,9 +203,7 @@ export const TALK_DURATIONS = statement(
   { prepared: false, search: true },
 );
 
-/**
- * What is known of callers by their numbers: lists as they are now, calls as they were at `from`.
- */
+/** Facts of callers by their numbers: lists as they are now, calls before `from`. */
 export const CALLERS = statement(
   'routing.callers',
   sql`
@@ -283,12 +281,12 @@ export const CALLERS = statement(
 ).returning<{
   blacklisted: number[];
   lists: { id: number; name: string; numbers: number[]; buyer_ids: number[]; of_offer: boolean }[];
-  /** The buyer that each was last connected to. */
+  /** The buyer that each number was last connected to. */
   previous: { number: number; buyer_id: number }[];
   paid: { number: number; buyer_id: number; at: string }[];
 }>();
 
-/** Names of buyers, deleted ones too. */
+/** Includes deleted buyers. */
 export const BUYER_NAMES = statement(
   'routing.buyer_names',
   sql`

@@ -2,11 +2,11 @@ import type { UsedName } from '../../../buyers/caps';
 import { sql, statement } from '../../../db/sql';
 import type { Limits } from '../caps';
 
-// How buyers, groups and traffic sources are set up now, as far as a candidate of routing does not show it.
+// Settings of buyers, groups and traffic sources that a candidate of routing does not have.
 
 /**
  * A buyer has `buyer_id`, a group `buyer_group_id`, a traffic source `traffic_source_id`. Caps
- * without a limit and unused ones are absent.
+ * without a limit, and unused ones, are absent.
  */
 interface OwnerCaps {
   buyer_id: number | null;
@@ -14,16 +14,16 @@ interface OwnerCaps {
   traffic_source_id: number | null;
   limits: Limits;
   used: Partial<Record<UsedName, number>>;
-  /** What a prepaid buyer could pay at `from`, with what was paid in since; null for others. */
+  /** Dollars that a prepaid buyer could pay at `from`, plus later payments; null for others. */
   funds: number | null;
 }
 
 /**
- * The caps of buyers, groups and all traffic sources, and what calls had used of them at `from`: counted from the calls
- * since `since`, in the hour, day and month of the owner's zone in which `from` is.
+ * The caps of buyers, groups and all traffic sources, and their usage at `from`: counted from the
+ * calls since `since`, in the hour, day and month of the owner's zone that contain `from`.
  *
  * `uses` has a row for each attempt, connection, conversion and payout. Several buyers of a group
- * that are dialed at once are one attempt of the group; of a source, each call is one.
+ * that are dialed at once count as one attempt of the group; for a source, each call counts as one.
  */
 export const CAPS_AND_USE = statement(
   'routing.caps_and_use',
