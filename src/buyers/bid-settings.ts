@@ -8,17 +8,16 @@ import { HttpProblem, invalid, type FieldFaults } from '../errors';
 
 type BuyerFields = Schemas['BuyerFields'];
 
-/** Fields that say how a buyer is asked for bids. */
 const SETTINGS = ['bid_request', 'bid_response'] as const;
 
-/** The columns of these fields, in whole milliseconds. */
+/** Columns of the bid settings. Timeouts are stored in whole milliseconds. */
 export function bidColumns(fields: BuyerFields) {
   const { ping_timeout_seconds: seconds } = fields;
   const json = (value: object | null) => value ?? Prisma.DbNull;
   return {
     ...(seconds !== undefined && {
       ping_timeout_ms: seconds === null ? null : Math.round(seconds * 1000),
-      // The release before knows whole seconds only.
+      // Releases before this one read whole seconds.
       ping_timeout_seconds: seconds === null ? null : Math.ceil(seconds),
     }),
     ...Object.fromEntries(
@@ -30,13 +29,13 @@ export function bidColumns(fields: BuyerFields) {
   };
 }
 
-/** Whether fields need more than their columns: they are checked, or a secret is made. */
+/** True when writing the fields takes more than setting columns: a check or a new secret. */
 export const areBidSettings = (fields: BuyerFields): boolean =>
   fields.buyer_type === 'rtb' || SETTINGS.some((name) => fields[name] !== undefined);
 
 /**
- * Checks how a buyer is to be asked for bids, with what it has already for fields that are not
- * sent. Throws 422 on the field that is wrong.
+ * Checks the bid settings, with the stored ones for fields that are not sent. Throws 422 naming the
+ * wrong field.
  */
 export function requireBidSettings(
   fields: BuyerFields,
@@ -66,7 +65,7 @@ export function requireBidSettings(
   if (problem) throw problem;
 }
 
-/** Gives a buyer a new secret for its bid questions, and returns it. */
+/** Replaces the secret that signs the bid requests of a buyer, and returns the new one. */
 export async function resetBidSecret(
   tx: Db,
   id: bigint,

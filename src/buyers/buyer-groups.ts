@@ -164,13 +164,15 @@ type Columns = {
   external_record_id?: string | null;
 };
 
-/** The columns of the group's own row among the fields. */
 function columnsOf(fields: Fields): Columns {
   const set = OWN_COLUMNS.filter((name) => fields[name] !== undefined);
   return Object.fromEntries(set.map((name) => [name, fields[name]]));
 }
 
-/** The contract calls a group's limit of concurrency by another name than a buyer's. */
+/**
+ * In the contract the concurrency limit of a group is `concurrency_cap`, that of a buyer
+ * `concurrency_cap_limit`.
+ */
 function groupLimits({ concurrency_cap, ...fields }: Fields) {
   return limitsIn({ ...fields, concurrency_cap_limit: concurrency_cap });
 }

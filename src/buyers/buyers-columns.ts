@@ -5,7 +5,7 @@ import { type SortKey } from '../db/list-statements';
 
 const OF_BUYER = 'x.company_id = t.company_id AND x.buyer_id = t.id';
 
-/** The buyer's current conversion: the first of the first time frame that is open now. */
+/** The current conversion is the first of the first time frame that is open now. */
 const CURRENT_CONVERSION_JOIN = `LEFT JOIN LATERAL (
     SELECT x.*
     FROM buyer_conversions x
@@ -90,7 +90,6 @@ const groups = (column: string) => `ARRAY(
   ORDER BY g.id
 )`;
 
-/** The ids in a table that attaches something to buyers. */
 const attached = (table: string, column: string) =>
   `ARRAY(SELECT x.${column} FROM ${table} x WHERE ${OF_BUYER} ORDER BY 1)`;
 
@@ -100,7 +99,7 @@ const CONVERSION_IDS = `ARRAY(
 
 const listId = (list: string) => `CASE WHEN cardinality(t.${list}) > 0 THEN t.id END`;
 
-/** Texts to search in, in lower case, one a line. */
+/** One text a line, in lower case. */
 const fulltext = ['name', 'number', 'user_buyer_id', 'email', 'external_record_id']
   .map((column) => `coalesce(t.${column}, '')`)
   .join(` || E'\\n' || `);
@@ -115,7 +114,7 @@ export const projection = {
     c: CURRENT_CONVERSION_JOIN,
   },
   fulltext: `lower(${fulltext})`,
-  // What a buyer earns tells what traffic sources are paid.
+  // The revenue that a buyer earns reveals the payouts of traffic sources.
   limited: {
     business_hours_schedule: hoursWith(METRICS.filter((metric) => metric !== 'earned_revenue')),
   },
@@ -198,7 +197,6 @@ const own = (column: string, type: SortKey['type'], nullable = false): SortKey =
 export const orders: Record<string, SortKey> = {
   name: own('name', 'text', true),
   calls_count: { sql: 'coalesce(l.calls_count, 0)', type: 'bigint' },
-  // The calls of today.
   recent_calls_count: { sql: usedSql('attempt_daily_used'), type: 'bigint' },
   outgoing_webhooks_count: own('outgoing_webhooks_count', 'bigint'),
   paused: own('paused', 'boolean'),

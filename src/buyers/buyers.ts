@@ -29,9 +29,9 @@ import {
   type BuyerFields,
 } from './write-buyer';
 
-// Buyers: the destinations of calls. A write locks first what the buyer refers to (fleet, number,
-// suppression lists, the offers of its teams) and then the buyer, as the deletion of one of those
-// does; then it changes what belongs to the buyer.
+// Buyers: the destinations of calls. A write first locks the records that the buyer refers to
+// (fleet, number, suppression lists, offers of its teams), then the buyer, in the order in which
+// deletions of those records lock them; then it changes the rows that belong to the buyer.
 
 type CreateFields = Omit<Schemas['BuyerCreate'], 'serializer'>;
 type UpdateFields = Omit<Schemas['BuyerUpdate'], 'serializer'>;
@@ -93,7 +93,7 @@ const KIND: OwnerKind<BuyerFields> = {
   limitsOf: limitsIn,
 };
 
-/** The secret of bid questions, if the request made one. */
+/** The secret that signs bid requests, if the request created one. */
 interface MadeSecret {
   bid_secret?: string;
 }
@@ -134,7 +134,7 @@ async function createBuyer(
   return id;
 }
 
-/** What is locked before the buyer is. */
+/** Records that are locked before the buyer. */
 interface Ahead {
   references: Awaited<ReturnType<typeof referencesOf>>;
   lists: bigint[] | undefined;
@@ -205,7 +205,7 @@ async function updateBuyer(
 async function deleteBuyer(tx: Db, id: bigint, now: Date): Promise<void> {
   await detachBuyer(tx, id);
   await leaveTeams(tx, { kind: 'buyer', id }, now);
-  // Calls to the numbers that belonged to this buyer go to the offer.
+  // Calls to numbers that forwarded to this buyer go to the offer.
   await tx.prisma.number.updateMany({
     where: { buyer_id: id, deleted_at: null },
     data: { buyer_id: null, forward_type: 'offer_id', updated_at: now },

@@ -9,14 +9,13 @@ import {
   type UsedName,
 } from './caps';
 
-// Expressions over caps for projections and for routing. `l` is the owner's row of call_limits.
+// SQL expressions over caps, for projections and routing. `l` is the owner's row of call_limits.
 // `h` has the hourly limits: it is `l` for a group, and the open entry of the business hours for a
 // buyer.
 
-/** The time at which caps are looked at. */
+/** The time at which caps are read. */
 export const NOW = '{now}::timestamptz';
 
-/** What calls in progress may still use. */
 const PENDING: Record<Metric, string> = {
   attempt: '0',
   connection: 'coalesce(l.pending_connections, 0)',
@@ -25,7 +24,6 @@ const PENDING: Record<Metric, string> = {
   earned_revenue: 'coalesce(l.pending_revenue, 0)',
 };
 
-/** What is used of a cap now. */
 function usedNow(metric: Metric, interval: Interval): string {
   const counter = `l.${metric}_${interval}_used`;
   return interval === 'total'
@@ -33,7 +31,7 @@ function usedNow(metric: Metric, interval: Interval): string {
     : `used_now(${counter}, l.${RESETS[interval]}, ${NOW})`;
 }
 
-/** What is used of a cap now, and what calls in progress may still use. */
+/** The amount that is used now, plus the amount that calls in progress may still use. */
 export const takenNow = (metric: Metric, interval: Interval): string =>
   `(${usedNow(metric, interval)} + ${PENDING[metric]})`;
 
@@ -49,7 +47,6 @@ function reached(metric: Metric, interval: Interval, hourly: string): string {
 const anyReached = (interval: Interval, hourly: string): string =>
   `(${METRICS.map((metric) => reached(metric, interval, hourly)).join(' OR ')})`;
 
-/** Columns of caps and their use for a projection. */
 export function capColumns(hourly: 'h' | 'l') {
   return {
     ...eachCap('used', usedNow),
@@ -82,7 +79,7 @@ function maxedOutBy(hourly: string): string {
   END`;
 }
 
-/** When all caps that are used up have reset; null where there are none, or a total is one. */
+/** When all caps that are used up have reset; null when none is used up, or a total is. */
 function capResetAt(hourly: string): string {
   const resets = INTERVALS.filter((interval) => interval !== 'total').map(
     (interval) => `CASE WHEN ${anyReached(interval, hourly)} THEN l.${RESETS[interval]} END`,
@@ -90,17 +87,15 @@ function capResetAt(hourly: string): string {
   return `CASE WHEN NOT ${anyReached('total', hourly)} THEN greatest(${resets.join(', ')}) END`;
 }
 
-/** What is used of a cap now, for sorting. */
 export function usedSql(used: UsedName): string {
   const { metric, interval } = CAPS.find((cap) => cap.used === used)!;
   return usedNow(metric, interval);
 }
 
-/** The row of call_limits of the buyer, group or traffic source `t`. */
 export const limitsJoin = (owner: 'buyer_id' | 'buyer_group_id' | 'traffic_source_id'): string =>
   `LEFT JOIN call_limits l ON l.company_id = t.company_id AND l.${owner} = t.id`;
 
-/** The first entry of the business hours of the buyer `t` that is open now. */
+/** The first entry of the business hours of buyer `t` that is open now. */
 export const openHoursJoin = (name: string): string => `LEFT JOIN LATERAL (
     SELECT x.*
     FROM buyer_business_hours x

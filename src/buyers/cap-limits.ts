@@ -20,9 +20,9 @@ export type Limits = Partial<Record<LimitName | 'concurrency_cap_limit', number 
 
 export interface LimitChanges {
   limits: Limits;
-  /** Whether the caller may raise limits, and so decides how far others may go. */
+  /** A caller that may raise limits also sets the ceiling for callers that may not. */
   may_raise: boolean;
-  /** The owner's new IANA zone, when it changes. */
+  /** The new IANA zone, when it changes. */
   zone?: string | undefined;
   reset_totals?: boolean | undefined;
   now: Date;
@@ -33,7 +33,6 @@ const LIMIT_NAMES = [...CAPS.map(({ limit }) => limit), 'concurrency_cap_limit' 
 const NAMES = new Set<string>(LIMIT_NAMES);
 export const isLimit = (name: string): boolean => NAMES.has(name);
 
-/** The limits among the fields of a request. */
 export function limitsIn(fields: object): Limits {
   const limits = Object.entries(fields).filter(
     ([name, value]) => isLimit(name) && value !== undefined,
@@ -41,12 +40,14 @@ export function limitsIn(fields: object): Limits {
   return Object.fromEntries(limits) as Limits;
 }
 
-/** The limits of an owner that a caller made who may only lower limits: none bounds that caller. */
+/**
+ * Limits of an owner created by a caller that may only lower limits: no ceiling applies to them.
+ */
 const UNBOUNDED = Object.fromEntries(
   [...LIMIT_NAMES, 'business_hours'].map((name) => [name, null]),
 );
 
-/** Creates the caps of a new owner, with nothing used. */
+/** Creates the caps of a new owner, with all counters at 0. */
 export async function openLimits(
   db: Pick<Db, 'sql'>,
   owner: CapOwner,
@@ -57,8 +58,8 @@ export async function openLimits(
 }
 
 /**
- * Changes an owner's caps, in the transaction that changes the owner. Throws 422 for limits that
- * are raised by a caller who may not.
+ * Changes the caps of an owner, in the transaction that changes the owner. Throws 422 when a caller
+ * without the permission raises a limit.
  */
 export async function changeLimits(
   db: Pick<Db, 'sql'>,
@@ -75,8 +76,8 @@ export async function changeLimits(
 }
 
 /**
- * The caps of a traffic source whose limits are set: created with the first ones, so that the
- * calls of a source without limits never wait for a row. What it used before does not count.
+ * Sets the limits of a traffic source. Its row of caps is created with the first limit, so that
+ * calls of a source without limits never wait for a row. Earlier usage does not count.
  */
 export async function setSourceLimits(
   db: Pick<Db, 'sql'>,
@@ -91,31 +92,28 @@ export async function setSourceLimits(
 }
 
 interface SourceLimitChanges extends Omit<LimitChanges, 'may_raise'> {
-  /** Its IANA zone. */
+  /** IANA. */
   zone: string;
-  /** Whether it had another one before. */
+  /** True when the zone differs from the stored one. */
   is_moved: boolean;
 }
 
 type Owner = Record<keyof typeof NO_OWNER, bigint | number | null>;
 
-/** The caps of an owner as a part of a statement that writes the owner too (db/write.ts). */
+/** The caps as a part of the statement that writes their owner (src/db/write.ts). */
 const capsOf = (owner: keyof typeof NO_OWNER) => ({
   alias: 'l',
   table: 'call_limits',
   owner,
 });
 
-/** What `openLimits` does for a caller who may raise limits. */
+/** Like `openLimits`, for a caller that may raise limits. */
 export const openedWith = (owner: keyof typeof NO_OWNER, zone: string, limits: Limits) => ({
   ...capsOf(owner),
   row: { zone, ...known(limits) },
 });
 
-/**
- * What `changeLimits` does with limits of a caller who may raise them: what is changed is no longer
- * bounded.
- */
+/** Like `changeLimits`, for a caller that may raise limits: a changed limit loses its ceiling. */
 export const changedWith = (owner: keyof typeof NO_OWNER, limits: Limits) => ({
   ...capsOf(owner),
   row: known(limits),
@@ -129,7 +127,8 @@ async function lowerLimits(db: Pick<Db, 'sql'>, owner: Owner, limits: Limits): P
   if ((await db.sql(LOWER_LIMITS, { ...owner, limits })).length > 0) return;
   const raised = await db.sql(FIND_RAISED_LIMITS, { ...owner, limits });
   const is_group = owner.buyer_group_id !== null;
-  // The contract calls a group's limit of concurrency by another name than a buyer's.
+  // In the contract the concurrency limit of a group is `concurrency_cap`, that of a buyer
+  // `concurrency_cap_limit`.
   const fieldOf = (name: string) =>
     is_group && name === 'concurrency_cap_limit' ? 'concurrency_cap' : name;
   throw problemOf(
@@ -139,8 +138,8 @@ async function lowerLimits(db: Pick<Db, 'sql'>, owner: Owner, limits: Limits): P
 }
 
 /**
- * Checks the hourly limits of new business hours of a locked buyer against those that others have
- * set. Throws 422 for limits that are raised by a caller who may not.
+ * Checks the hourly limits of new business hours of a locked buyer against the ceiling that callers
+ * with the permission have set. Throws 422 when a caller without it raises a limit.
  */
 export async function boundHours(
   db: Pick<Db, 'sql'>,

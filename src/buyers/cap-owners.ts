@@ -8,7 +8,7 @@ import { ianaName } from '../time/zone';
 import { changedWith, changeLimits, openedWith, openLimits, type Limits } from './cap-limits';
 import type { CapOwner } from './caps';
 
-// Owners of caps: buyers and groups of buyers. What both do when they are written.
+// Owners of caps (buyers and groups of buyers): the parts of a write that both share.
 
 interface OwnerFields {
   paused?: boolean;
@@ -16,13 +16,11 @@ interface OwnerFields {
   reset_total_caps?: boolean;
 }
 
-/** What differs between buyers and groups. */
 export interface OwnerKind<Fields extends OwnerFields> {
   table: 'buyers' | 'buyer_groups';
-  /** The column of call_limits that names the owner. */
   key: 'buyer_id' | 'buyer_group_id';
   defaults: Fields;
-  /** Whether fields are all columns of the owner's row, or limits of its caps. */
+  /** True when each field is a column of the owner's row or a limit of its caps. */
   areOwnFields(fields: object): boolean;
   columnsOf(fields: Fields): Record<string, unknown>;
   limitsOf(fields: Fields): Limits;
@@ -34,10 +32,13 @@ interface Request<Fields> {
   body: Fields & { serializer?: unknown };
 }
 
-/** The permission that raises caps: see x-lowerable in the contract. */
+/** Raising a cap needs this permission: see x-lowerable in the contract. */
 const raising = ({ table }: { table: string }) => `${table}:routing`;
 
-/** A new owner that has nothing but its own columns and caps; undefined for another one. */
+/**
+ * Builds the single-statement insert of an owner. Undefined when a field needs more than the
+ * owner's columns and caps, or the caller must not raise limits.
+ */
 export async function newOwner<Fields extends OwnerFields>(
   kind: OwnerKind<Fields>,
   { db, caller, body }: Request<Fields>,
@@ -56,13 +57,13 @@ export async function newOwner<Fields extends OwnerFields>(
   };
 }
 
-/** A change of nothing but an owner's own columns and caps; undefined for another one. */
+/** Builds the single-statement update of an owner. Undefined as for `buildOwnerInsert`. */
 export async function changedOwner<Fields extends OwnerFields>(
   kind: OwnerKind<Fields>,
   { db, caller, body }: Request<Fields>,
 ): Promise<DirectWrite | undefined> {
   const sent = fieldsIn(body);
-  // In another time zone the running windows of caps end at other times.
+  // In another time zone the current windows of caps end at other times.
   if (!kind.areOwnFields(sent) || 'time_zone' in sent) return undefined;
   const fields = withDefaults<Fields>(sent as Fields, kind.defaults);
   const limits = kind.limitsOf(fields);
@@ -74,7 +75,6 @@ export async function changedOwner<Fields extends OwnerFields>(
   };
 }
 
-/** Creates the caps of a new owner, in the transaction that creates the owner. */
 export async function openCaps<Fields extends OwnerFields>(
   tx: Db,
   kind: OwnerKind<Fields>,
@@ -90,14 +90,14 @@ export async function openCaps<Fields extends OwnerFields>(
 interface CapChange<Fields> {
   id: bigint;
   fields: Fields;
-  /** The owner's former time zone; only needed when fields have one. */
+  /** The owner's time zone before the change; only needed when `fields` has one. */
   time_zone: string | undefined;
   caller: Caller;
   now: Date;
 }
 
 /**
- * Changes the caps of a locked owner, in the transaction that changes the owner. Returns whether
+ * Changes the caps of a locked owner, in the transaction that changes the owner. Returns true when
  * the caller may raise them.
  */
 export async function changeCaps<Fields extends OwnerFields>(

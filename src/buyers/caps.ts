@@ -1,4 +1,4 @@
-/** What caps count. Revenue is in dollars, the others in calls. */
+/** Units that caps count. Revenue is in dollars, the others are numbers of calls. */
 export const METRICS = [
   'attempt',
   'buyer_conversion',
@@ -8,7 +8,7 @@ export const METRICS = [
 ] as const;
 export type Metric = (typeof METRICS)[number];
 
-/** How long a cap counts before it resets, the longest first; a total never resets by itself. */
+/** Windows after which a cap resets, the longest first; a total never resets by itself. */
 export const INTERVALS = ['total', 'monthly', 'daily', 'hourly'] as const;
 export type Interval = (typeof INTERVALS)[number];
 
@@ -30,11 +30,10 @@ export const CAPS: readonly {
   })),
 );
 
-/** How much a call adds to each metric. */
 export type Usage = Partial<Record<Metric, number>>;
 
 /**
- * A cap with a limit as it was before a call was reserved. `used` includes what calls in progress
+ * A cap with a limit, before a call was reserved. `used` includes the amount that calls in progress
  * may still use.
  */
 export interface CapStanding {
@@ -45,15 +44,14 @@ export interface CapStanding {
   resets_at: string | null;
 }
 
-/** The same with its owner, a buyer, a group or a traffic source. */
 export type OwnedCap = CapStanding & {
   buyer_id: number | null;
   buyer_group_id: number | null;
-  /** Absent in decisions that were stored before traffic sources had caps. */
+  /** Absent in decisions stored before traffic sources had caps. */
   traffic_source_id?: number | null;
 };
 
-/** What a call in progress may still use. */
+/** The amount that a call in progress may still use. */
 export interface Held {
   connections: number;
   conversions: number;
@@ -61,21 +59,19 @@ export interface Held {
   revenue: number;
 }
 
-/** What a call holds of an owner's caps: a slot of concurrency, and what it may still use. */
+/** A slot of concurrency, and the amount of an owner's caps that the call may still use. */
 export type TakenSlot = Held & { call_limit_id: string };
 
-/** The column that holds the end of each window. */
 export const RESETS = {
   monthly: 'monthly_resets_at',
   daily: 'daily_resets_at',
   hourly: 'hourly_resets_at',
 } as const satisfies Record<Exclude<Interval, 'total'>, string>;
 
-/** The buyer, group or traffic source that a row of call_limits belongs to. */
 export type CapOwner =
   | { buyer_id: bigint | number }
   | { buyer_group_id: bigint | number }
   | { traffic_source_id: bigint | number };
 
-/** The columns of an owner, to be overridden by the one that it has. */
+/** Columns of an owner; spread before the one that is set. */
 export const NO_OWNER = { buyer_id: null, buyer_group_id: null, traffic_source_id: null };

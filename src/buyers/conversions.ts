@@ -7,13 +7,11 @@ import { FIND_CURRENT_CONVERSION, NEXT_TOKEN_VALUE_IDS } from './queries/convers
 
 type TimeFrame = Schemas['ConversionTimeFrame'];
 
-/** The fields of a request that change the current conversion. */
 export type CurrentFields = Pick<
   Schemas['BuyerFields'],
   Extract<keyof Schemas['BuyerFields'], `current_conversion_${string}`>
 >;
 
-/** A conversion's own values, as stored. */
 export interface ConversionRow {
   name: string | null;
   conversion_type: Schemas['ConversionType'];
@@ -44,7 +42,6 @@ export function isCurrentField(name: string): name is keyof CurrentFields {
   return name.startsWith('current_conversion_');
 }
 
-/** Replaces all conversions of a buyer. */
 export async function replaceConversions(
   db: Db,
   buyer_id: bigint,
@@ -81,8 +78,8 @@ export async function replaceConversions(
 }
 
 /**
- * Changes the conversion that is current now, or creates one that always is. The buyer must be
- * locked: revenue_increment limits the change from the revenue before.
+ * Changes the conversion that is current now, or creates one that is always open. The buyer must be
+ * locked: revenue_increment limits the change from the stored revenue.
  */
 export async function changeCurrent(
   db: Db,
@@ -141,7 +138,7 @@ async function findCurrent(
 }
 
 const LISTS = new Set(['token_values', 'attribution_token_values']);
-/** Columns that always have a value: a blank field leaves it. */
+/** Columns that are never null: a blank field leaves them as they are. */
 const NEVER_BLANK = new Set(['revenue', 'duration', 'duplicate_timeframe']);
 
 /** Renames `current_conversion_x` to `x`; a blank list becomes an empty one. */
@@ -158,13 +155,13 @@ function columnsOf(fields: CurrentFields): Partial<ConversionRow> {
 const isBlank = (value: unknown) =>
   value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 
-/** Whether somebody has filled in anything: forms send every field. */
+/** Forms send every field: false when all of them are blank. */
 const hasValue = (conversion: Partial<ConversionRow>): boolean =>
   !Object.values(conversion).every(isBlank);
 
 /**
- * Throws 422 for a new conversion without a duration: every call that the buyer is dialed for would
- * convert, also one that is busy.
+ * Throws 422 for a new conversion without a duration: each call that dials the buyer would convert,
+ * even one that is busy.
  */
 function requireDuration(
   conversion: Partial<ConversionRow>,
@@ -239,7 +236,6 @@ async function insert(db: Db, rows: NewRow[]): Promise<void> {
   });
 }
 
-/** New ids for the lists of token values that a change replaces. */
 async function tokenIds(
   db: Db,
   before: ConversionRow,

@@ -16,8 +16,8 @@ const readable = new Set(
 );
 
 /**
- * Fields that are read and written under the same name. Those of the current conversion are copied
- * with buyer_conversions_schedule.
+ * Fields that are read and written under one name. Fields of the current conversion are copied as
+ * part of buyer_conversions_schedule.
  */
 const COPIED = writable.filter(
   (name) => readable.has(name) && !IDENTITY.has(name) && !name.startsWith('current_conversion_'),
@@ -28,7 +28,10 @@ type Asked = Pick<Schemas['BuyerCreate'], 'copy_another_buyer' | 'copy_buyer_id'
 const YES = /^(1|true|yes|on)$/i;
 const NO = /^(|0|false|no|off)$/i;
 
-/** Which buyer is to be copied, and the field that names it. Throws 422 where none is named. */
+/**
+ * The reference to the buyer to copy, and the field that has it; undefined when none is copied.
+ * Throws 422 when the two fields do not name one buyer.
+ */
 function sourceOf({ copy_another_buyer: flag, copy_buyer_id: named }: Asked) {
   const sent = String(flag ?? '').trim();
   if (YES.test(sent) && named) return { reference: named, field: 'copy_buyer_id' };
@@ -54,8 +57,8 @@ function sourceOf({ copy_another_buyer: flag, copy_buyer_id: named }: Asked) {
 }
 
 /**
- * The settings of the buyer to copy, as fields of a request; none where none is to be copied.
- * Throws 422 on the field that names no buyer.
+ * The settings of the buyer to copy, as fields of a request; empty when none is copied. Throws 422
+ * on a field that names no buyer.
  */
 export async function copyOf(db: Db, asked: Asked, now: Date): Promise<Fields> {
   const source_buyer = sourceOf(asked);

@@ -5,21 +5,20 @@ import { METRICS, type Metric } from './caps';
 type Entry = Schemas['BusinessHours'];
 
 const WEEK = 10_080;
-/** Of a buyer without business hours: it is always open, and nothing is limited by the hour. */
+/** Used for a buyer without business hours: always open, without hourly limits. */
 const ALWAYS: Entry = { schedule: [] };
 
-/** An hourly limit of new business hours that is looser than the one before at the same time. */
+/** An hourly limit of new business hours that exceeds the present one at some minute. */
 export interface RaisedLimit {
-  /** Position of the entry; undefined where there are none any longer. */
+  /** Undefined when the new business hours have no entry. */
   position: number | undefined;
   metric: Metric;
-  /** What it may be at most. */
   max: number;
 }
 
 /**
- * The hourly limits that new business hours raise. Hours at which the buyer was closed may have the
- * loosest limit of the hours at which it was open.
+ * The hourly limits that new business hours raise. For minutes at which the buyer was closed, the
+ * highest limit of its open hours is allowed.
  */
 export function raisedLimits(before: readonly Entry[], after: readonly Entry[]): RaisedLimit[] {
   const [old_hours, new_hours] = [before, after].map(orAlways) as [Entry[], Entry[]];
@@ -50,7 +49,7 @@ const orAlways = (entries: readonly Entry[]): readonly Entry[] =>
 const limitOf = (entry: Entry, metric: Metric): number =>
   Number(entry[`${metric}_hourly_limit`] ?? Infinity);
 
-/** For each minute of the week the position of the first entry that is open, or -1. */
+/** For each minute of the week the position of the first open entry, or -1. */
 function firstOpen(entries: readonly Entry[]): Int16Array {
   const first = new Int16Array(WEEK).fill(-1);
   for (const [position, { schedule }] of [...entries.entries()].toReversed()) {

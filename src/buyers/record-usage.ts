@@ -4,15 +4,14 @@ import { RECORD_FOR_OWNER } from './queries/cap-counters';
 
 type Connection = Pick<Db, 'sql'>;
 
-/** What to count for an owner. */
 export interface Move {
   owner: CapOwner;
   usage: Usage;
   /** Slots of concurrency: 1 takes one, -1 releases one. */
   concurrency?: number;
-  /** What the call may still use; it counts as pending. */
+  /** Pending until the call settles. */
   hold?: Held;
-  /** How many dials this is. */
+  /** Number of dials. */
   calls?: number;
   now: Date;
 }
@@ -20,8 +19,8 @@ export interface Move {
 const NOTHING_HELD: Held = { connections: 0, conversions: 0, revenue: 0 };
 
 /**
- * Records what has already happened (an answer, a conversion, revenue, the end of a call), even
- * when it exceeds a cap. Returns false when there is no such owner.
+ * Records completed usage (an answer, a conversion, revenue, the end of a call), even when it
+ * exceeds a cap. Returns false when the owner does not exist.
  */
 export async function recordUsage(db: Connection, move: Move): Promise<boolean> {
   const of_owner = { ...NO_OWNER, ...move.owner };

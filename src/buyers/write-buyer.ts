@@ -17,7 +17,7 @@ import {
 
 export type BuyerFields = Schemas['BuyerFields'];
 
-/** Fields of the contract that are columns of the buyer with the same name. */
+/** Fields of the contract that are columns of the same name. */
 const OWN_COLUMNS = [
   'name',
   'number',
@@ -40,7 +40,6 @@ const OWN_COLUMNS = [
   'display_caller_id_type',
 ] as const satisfies readonly (keyof BuyerFields)[];
 
-/** Columns of a new buyer that are lists. */
 export const EMPTY_LISTS = {
   record_token_filter_data: [],
   record_token_additional_data: [],
@@ -48,7 +47,6 @@ export const EMPTY_LISTS = {
   area_codes: [],
 };
 
-/** The columns of the buyer's own row among the fields. */
 export function columnsOf(fields: BuyerFields) {
   const own = Object.fromEntries(
     OWN_COLUMNS.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]]),
@@ -66,7 +64,6 @@ export function columnsOf(fields: BuyerFields) {
   };
 }
 
-/** Places that calls must come from, each once. */
 const places = (column: string, sent: readonly string[] | null | undefined) =>
   sent === undefined ? {} : { [column]: [...new Set(sent)] };
 
@@ -78,7 +75,7 @@ const OWN_FIELDS = new Set<string>([
   'record_token_additional_list',
 ]);
 
-/** Whether fields are all columns of the buyer's row, or limits of its caps. */
+/** True when each field is a column of the buyer's row or a limit of its caps. */
 export const areOwnFields = (fields: object): boolean =>
   !areBidSettings(fields) &&
   Object.keys(fields).every((name) => OWN_FIELDS.has(name) || isLimit(name));
@@ -89,7 +86,7 @@ const REFERENCES = {
   zip_list_id: 'value_lists',
 } as const;
 
-/** The ids of the fleet, the number and the ZIP list that a buyer refers to, locked. */
+/** Locks the fleet, the number and the ZIP list that a buyer refers to, and returns their ids. */
 export async function referencesOf(
   db: Db,
   fields: BuyerFields,
@@ -107,12 +104,12 @@ export async function referencesOf(
 
 interface Parts {
   fields: BuyerFields;
-  /** The ids of its suppression lists; undefined leaves them as they are. */
+  /** Ids of suppression lists; undefined leaves the attached ones. */
   lists: bigint[] | undefined;
   now: Date;
 }
 
-/** Writes what a buyer has in other tables: suppression lists, business hours and conversions. */
+/** Writes the parts of a buyer in other tables: suppression lists, business hours, conversions. */
 export async function writeParts(
   db: Db,
   buyer_id: bigint,
@@ -153,8 +150,8 @@ async function replaceHours(
 }
 
 /**
- * Business hours that a limited caller sends, who does not read what a buyer may earn: entries
- * without that limit keep the lowest one that is set.
+ * A caller with limited access does not see limits on earned revenue: entries that it sends without
+ * that limit get the lowest stored one.
  */
 export async function withHiddenLimits(
   db: Db,
@@ -177,7 +174,7 @@ export async function withHiddenLimits(
   }));
 }
 
-/** Whether an entry says anything: a blank one would open the buyer at all hours. */
+/** A blank entry would open the buyer at all hours. */
 const hasHours = (entry: Schemas['BusinessHours']): boolean =>
   entry.schedule.length > 0 || METRICS.some((metric) => isSet(entry[`${metric}_hourly_limit`]));
 

@@ -23,10 +23,10 @@ type LeadCall = Row<
 
 /**
  * Writes new calls, and calls that were connected or have ended since, to their leads: the last
- * attempted and the last connected call, its buyer, and the status. Concerns all companies; a batch
- * of at most 500 calls. Returns how many calls were applied.
+ * attempted and the last connected call, its buyer, and the status. Covers all companies; a batch
+ * has at most 500 calls. Returns how many calls were applied.
  *
- * A call that changes meanwhile waits for this transaction and is listed again.
+ * A call that changes in the meantime waits for this transaction and is listed again.
  */
 export function applyCalls(pool: Pool, now: Date): Promise<number> {
   return inTransaction(pool, async (client) => {
@@ -44,7 +44,7 @@ export function applyCalls(pool: Pool, now: Date): Promise<number> {
   });
 }
 
-/** One change for each lead; its calls come in the order of their ids. */
+/** One change for each lead. The calls of a lead come in the order of their ids. */
 function changesOf(calls: readonly LeadCall[]) {
   const by_lead = new Map<string, LeadCall[]>();
   for (const call of calls) {
@@ -85,7 +85,6 @@ const logOf = (call: LeadCall) => ({
     : { message: outboundText(call), schedule_action_id: call.schedule_action_id }),
 });
 
-/** What became of a call that was placed to a lead. */
 function outboundText({ over, call_status, connected, answered_by, abandoned }: LeadCall): string {
   if (abandoned) return 'abandoned: answered, and no buyer was found';
   if (answered_by === 'machine' || answered_by === 'fax')

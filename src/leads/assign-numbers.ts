@@ -11,9 +11,9 @@ interface Assigning {
 }
 
 /**
- * Assigns the numbers of the company that a submission asks for: one from which the lead is
- * called, one from which it is texted. Returns their digits; null when none was asked for, or with
- * a warning when the company owns none.
+ * Assigns the numbers of the company that a submission asks for: one from which the lead is called,
+ * one from which it is texted. Returns their digits; null when none was requested, or with a
+ * warning when the company owns none.
  */
 export async function assignNumbers(
   db: Db,

@@ -15,7 +15,6 @@ import {
 
 export type ContactChange = 'block' | 'unblock' | 'opt_out' | 'opt_in';
 
-/** What each change writes to the contacts and to the live leads of their numbers. */
 const CHANGES = {
   block: { contacts: BLOCK_CONTACTS, leads: STOP_LEADS, status: 'blocked', event: 'blocked' },
   unblock: {
@@ -28,16 +27,16 @@ const CHANGES = {
   opt_in: { contacts: OPT_CONTACTS_IN, leads: RESUME_LEADS, status: 'opt_out', event: 'opted_in' },
 } as const;
 
-/** What a change lifts at the offers and schedules where lead tokens asked for it. */
+/** Restrictions by lead tokens, at single offers and schedules, that a change removes as well. */
 const LIFTS = { unblock: LIFT_BLOCKS, opt_in: LIFT_OPT_OUTS, block: null, opt_out: null } as const;
 
 /**
  * Blocks or unblocks numbers, or opts them out or in, for the whole company, and stops or resumes
- * their live leads. Returns how many contacts changed. `message` goes to the histories of the
+ * their live leads. Returns how many contacts changed. `message` is written to the histories of the
  * leads.
  *
- * Must run in a transaction. Contacts are locked before leads, as outreach does before it sends:
- * the change waits for a message that is being sent, and none is sent after the commit.
+ * Must run in a transaction. Contacts are locked before leads. Outreach keeps that order before it
+ * sends: the change waits for a message that is being sent, and none is sent after the commit.
  */
 export async function changeContacts(
   { sql }: Pick<Db, 'sql'>,
@@ -58,7 +57,7 @@ export async function changeContacts(
   return new Set([...changed, ...lifted].map(({ caller_number }) => caller_number)).size;
 }
 
-/** Locks the contacts of numbers, in their order; adds those that do not exist. */
+/** Locks the contacts of numbers in the order of `numbers`; adds those that do not exist. */
 export async function lockContacts(
   sql: Db['sql'],
   numbers: readonly number[],
@@ -66,6 +65,6 @@ export async function lockContacts(
 ): Promise<void> {
   const uuids = numbers.map(() => uuidv7(now.getTime()));
   await sql(ADD_CONTACTS, { numbers, uuids, now });
-  // A statement of its own: what follows must see what other transactions have committed.
+  // A separate statement, because it must see rows that other transactions have committed.
   await sql(LOCK_CONTACTS, { numbers });
 }

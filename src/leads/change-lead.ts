@@ -1,7 +1,7 @@
 import type { Db } from '../db/tenant';
 import { CHANGE_LEAD } from './queries/change-lead';
 
-/** Columns of a lead that a request changes; undefined leaves one as it is. */
+/** Columns of a lead that a request changes; undefined leaves a column unchanged. */
 export interface LeadChange {
   updated_at: Date;
   user_updated_at: Date;
@@ -34,7 +34,7 @@ export interface LeadChange {
   tries?: number;
 }
 
-/** Changes a lead; with `only_live` not one that has ended. Returns whether it did. */
+/** Changes a lead, with `only_live` only if it has not ended. Returns whether it was changed. */
 export async function changeLead(
   { sql }: Pick<Db, 'sql'>,
   id: bigint,

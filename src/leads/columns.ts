@@ -1,6 +1,6 @@
 import { commonColumns, type Projection } from '../db/projection';
 
-/** The first filled of several tokens with the same meaning. */
+/** Several tokens have the same meaning: the first that is not empty counts. */
 const token =
   (...names: string[]) =>
   (row: 't' | 'sent') =>
@@ -36,11 +36,11 @@ const STATUSES: Record<string, string> = {
   opt_out: 'Opted out',
 };
 
-/** When the next action of a lead is due, null when there is none. A callback comes first. */
+/** When the next action of a lead is due; null when there is none. A callback comes first. */
 export const NEXT_ACTION_AT =
   '(CASE WHEN t.due_at IS NOT NULL THEN coalesce(t.callback_at, t.next_action_at) END)';
 
-/** How a lead is read. The statement that writes submissions returns it too. */
+/** Read by all statements that return leads, including the one that writes submissions. */
 export const leadProjection = {
   schema: 'Lead',
   singular: 'lead',
@@ -57,7 +57,7 @@ export const leadProjection = {
       data jsonb, email text, remote_ip text, zones text[]
     )`,
   },
-  // The number is in every request by lead token.
+  // Columns from the request itself. Every request by lead token contains the number.
   sent: {
     context_menu_name: menuName('sent'),
     name: fullName('sent'),

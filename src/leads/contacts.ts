@@ -8,10 +8,9 @@ import type { Call, Handlers } from '../http/handlers';
 import { page } from '../http/list';
 import { recordHandlers } from '../http/record-handlers';
 
-// Contacts: what the company knows of a number, including the blacklist and opt-outs. A contact is
+// Contacts: the state of a number in a company, including the blacklist and opt-outs. A contact is
 // locked before the leads of its number.
 
-/** Offers or schedules that do not contact the number, as their lead tokens asked. */
 const restrictedAt = (what: 'blocked' | 'opt_out', owner: 'offer' | 'schedule') => `ARRAY(
   SELECT x.${owner}_id FROM contact_restrictions x
   WHERE x.company_id = t.company_id AND x.caller_number = t.caller_number

@@ -1,6 +1,6 @@
 import { HttpProblem } from '../errors';
 
-/** Refuses with 422 tokens that exceed what a lead can hold; throws any other error as it is. */
+/** Throws 422 for tokens that exceed the limit of a lead; rethrows any other error unchanged. */
 export function rejectTooLarge(error: unknown): never {
   if (isDataTooLarge(error))
     throw HttpProblem.field(
@@ -11,9 +11,6 @@ export function rejectTooLarge(error: unknown): never {
   throw error;
 }
 
-/**
- * Whether the constraint of the column was violated. In a cell its name has the number of a shard
- * at its end.
- */
+/** In a cell, the name of the constraint ends with the number of a shard. */
 const isDataTooLarge = (error: unknown): boolean =>
   /"leads_data_check(?:_\d+)?"/.test((error as { message?: string }).message ?? '');

@@ -7,12 +7,12 @@ import { LOCK_LEAD } from './queries/leads';
 import { writeLogs } from './write-logs';
 
 /**
- * Columns of a lead that is ended by a request. Its row is locked while something is being sent to
- * it, so that this waits; afterwards nothing is sent.
+ * Columns of a lead that a request ends. Its row is locked while something is being sent to it: the
+ * change waits, and nothing is sent afterwards.
  */
 const ENDED = { is_live: false, due_at: null, claim_id: null };
 
-/** Takes a lead out of its schedule or offer. A lead that has ended stays as it is. */
+/** Takes a lead out of its schedule or offer. A lead that has ended is left unchanged. */
 export async function removeLead(db: Db, id: bigint, now: Date): Promise<void> {
   const change = { ...ENDED, status: 'disabled', schedule_ended_at: now, ...changedAt(now) };
   const is_removed = await changeLead(db, id, change, { only_live: true });
@@ -26,7 +26,7 @@ export async function deleteLead(db: Db, id: bigint, now: Date): Promise<void> {
 }
 
 /**
- * Moves a lead to the end-of-schedule actions. Refuses with 422 the lead of an offer and a lead
+ * Moves a lead to the end-of-schedule actions. Throws 422 for the lead of an offer and for a lead
  * that has left its schedule.
  */
 export async function moveToEnd(db: Db, id: bigint, now: Date): Promise<void> {
@@ -59,7 +59,7 @@ export async function moveToEnd(db: Db, id: bigint, now: Date): Promise<void> {
   await finish(db, id, 'moved_to_end', now);
 }
 
-/** Cancels the callbacks that the lead asked for, and adds to its history. */
+/** Cancels the pending callbacks of a lead and writes the event to its history. */
 async function finish({ sql, company_id }: Db, lead_id: bigint, event: string, now: Date) {
   await sql(END_CALLBACKS, { lead_id, status: 'canceled' });
   await writeLogs(sql, [{ company_id, lead_id, event }], now);

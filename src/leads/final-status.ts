@@ -3,15 +3,11 @@ export type CompletedStatus =
   'completed' | 'completed_attempted' | 'completed_connected' | 'completed_converted';
 
 export interface Outcome {
-  /** A buyer has converted the lead. */
   converted?: boolean;
-  /** A call with the lead was connected. */
   connected?: boolean;
-  /** A call with the lead was attempted. */
   attempted?: boolean;
 }
 
-/** The status of a lead that has completed its schedule: how far it came. */
 export function completedStatus({ converted, connected, attempted }: Outcome): CompletedStatus {
   if (converted) return 'completed_converted';
   if (connected) return 'completed_connected';
@@ -24,7 +20,6 @@ interface CalledLead {
   schedule_id: string | null;
 }
 
-/** The status of a lead after a report about a call that was placed to it. */
 export function statusAfterReport(
   { status, due_at, schedule_id }: CalledLead,
   { connected, is_over }: { connected: boolean; is_over: boolean },

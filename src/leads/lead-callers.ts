@@ -29,24 +29,22 @@ interface Asked {
   request: Request;
 }
 type Change = (db: Db, asked: Asked & { id: bigint }) => Promise<unknown>;
-/** The answer about a number that has no lead. */
 type WithoutLead = (db: Db, asked: Asked) => ReturnType<typeof unsaved<typeof projection>>;
 
 const noLead: WithoutLead = () => {
   throw notFound();
 };
 
-/** An opt-out is of the person: it needs no lead. */
+/** An opt-out concerns the person: it needs no lead. */
 const stopContact = (db: Db, { number, now, request: { owner, caller, ip } }: Asked) =>
   actsForCompany(caller)
     ? changeContacts(db, 'opt_out', [number], { now, message: 'asked for by lead_token' })
     : restrictContact(db, { change: 'opt_out', number, owner: owner!, now, ip });
 
-/** What every lead has, for one that is not stored. */
+/** Required columns of a reply about a lead that is not stored. */
 const NO_LEAD = { zones: [], data: {} };
 const numberOrNull = (id: bigint | null) => (id === null ? null : Number(id));
 
-/** The answer is a lead that is not stored. */
 const stopWithoutLead: WithoutLead = async (db, { number, now, request }) => {
   await stopContact(db, { number, now, request });
   const { offer_id, schedule_id } = request.owner!;
@@ -57,7 +55,6 @@ const stopWithoutLead: WithoutLead = async (db, { number, now, request }) => {
   return unsaved({ db, now, projection, serializer, by_token }, lead);
 };
 
-/** What a lead token permits: to read, opt out, remove or finish the lead of one number. */
 export const leadCallers = ({ clock, limits }: Deps) => {
   const act =
     (change: Change, withoutLead: WithoutLead = noLead) =>

@@ -1,2 +1,2 @@
-// SQL for statements of other rooms that write leads: what they record besides.
+// SQL for statements of other rooms that write leads: they must record each change.
 export { RECORD_CHANGE, recordExit } from './queries/record-leads';

@@ -5,14 +5,12 @@ import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { page } from '../http/list';
 
-// Lead logs: the history of leads, written by write-logs.ts and by the statements of this room.
-
 export const projection = {
   schema: 'LeadLog',
   singular: 'lead_log',
   plural: 'lead_logs',
   everlasting: true,
-  // Most logs of a submission have no message: they are not in the index.
+  // Most logs of a submission have no message and are not in the index.
   fulltext: 'lower(t.message)',
   columns: {
     id: true,
@@ -29,7 +27,7 @@ export const projection = {
     email_id: true,
     details: true,
   },
-  // How many buyers there are for each reason is not for those who do not see all of them.
+  // The number of buyers by reason is hidden from callers who do not see all buyers.
   limited: { message: String.raw`regexp_replace(t.message, '(would take the call): .*$', '\1')` },
 } as const satisfies Projection<'LeadLog', 'lead_log', 'lead_logs'>;
 

@@ -5,14 +5,13 @@ import { ianaName } from '../time/zone';
 import { LOAD_OWNER } from './queries/leads';
 import { FIND_LEAD } from './queries/matching-leads';
 
-/** The offer or the schedule that a lead is submitted to. */
 export interface Owner {
-  /** With a schedule: only when it was named, instead of the schedule's own offer. */
+  /** For a schedule: set only when the request names an offer in place of the schedule's own. */
   offer_id: bigint | null;
   schedule_id: bigint | null;
-  /** The traffic source whose token was sent; absent or null for any other. */
+  /** The traffic source whose token was sent; absent or null for any other token. */
   traffic_source_id?: bigint | null;
-  /** Two letters: numbers without country code are read as this country's. */
+  /** ISO 3166 code: numbers without country code are read as numbers of this country. */
   country: string;
   /** IANA zone of leads whose own zone is unknown. */
   zone: string;
@@ -25,7 +24,7 @@ interface NamedOwner {
   schedule_id?: Reference | null;
 }
 
-/** The offer or schedule that a request names instead of sending its token. Refuses with 422. */
+/** The offer or schedule that a request names instead of sending its token. Throws 422. */
 export async function findOwner(
   db: Db,
   { offer_id: offer = null, schedule_id: schedule = null }: NamedOwner,
@@ -45,7 +44,7 @@ export async function findOwner(
   return { offer_id, schedule_id, ...policy, zone: ianaName(zone ?? '') ?? 'UTC' };
 }
 
-/** The id of the lead of a number at an owner: the live one, else the last one. */
+/** The id of the lead of a number at an owner: the live lead, else the latest one. */
 export async function findLead(
   { sql }: Pick<Db, 'sql'>,
   { offer_id, schedule_id }: Pick<Owner, 'offer_id' | 'schedule_id'>,

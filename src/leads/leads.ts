@@ -15,8 +15,8 @@ import { mayUnblock, submitLead, type SubmittedLead } from './submit-lead';
 import { lockContactOfLead, updateContactOfLead, updateLead } from './update-lead';
 import { BY_TIMES, cachedCount, type SortKey } from '../db/list-statements';
 
-// Leads: people to call, text and mail. A submission makes a lead or updates the live one of its
-// number (submit-lead.ts). Locks: the contact, the lead, numbers.
+// Leads: people to call, text and mail. A submission creates a lead or updates the live lead of its
+// number (src/leads/submit-lead.ts). Lock order: contact, lead, numbers.
 
 const orders: Record<string, SortKey> = {
   ...BY_TIMES,
@@ -27,7 +27,7 @@ const orders: Record<string, SortKey> = {
   email: { sql: 't.email', type: 'text', nullable: true },
 };
 
-/** Of the company, or of the lead's offer or schedule. */
+/** The opt-out applies to the company, or to the lead's offer or schedule. */
 const HAS_OPTED_OUT = `EXISTS (
   SELECT
   FROM (
@@ -48,8 +48,8 @@ const NEXT_ACTIONS = 'FROM next_action_counts c WHERE c.company_id = {company_id
 const with_next_action = `(SELECT coalesce(sum(c.n), 0) ${NEXT_ACTIONS})`;
 
 /**
- * One end of a period of next actions. Those beyond it are counted by the hour, and one by one in
- * the hour of this end.
+ * One bound of a period of next actions. Leads beyond it are counted by the hour, and one by one
+ * within the hour of the bound.
  */
 function nextActionFilter(parameter: string, within: '>=' | '<=') {
   const time = `{${parameter}}::timestamptz`;
@@ -134,7 +134,6 @@ export const leads = ({ clock, limits }: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
-/** Submits a lead with credentials of the company, to the offer or schedule that is named. */
 async function capture({ body, db, caller, ip, aside }: Call<'captureLead'>, clock: Deps['clock']) {
   const { serializer, offer_id, schedule_id, ...sent } = body;
   const owner = await findOwner(db, { offer_id, schedule_id });

@@ -3,7 +3,9 @@ import { leadProjection } from './columns';
 import type { RecordForm } from './upsert-lead';
 import { recordTemplate } from '../db/record-statements';
 
-/** What a request has sent of a lead: what is shown to a sender with a lead token alone. */
+/**
+ * Columns that a submission itself contains: a sender with only a lead token is shown no others.
+ */
 export interface SentColumns {
   data?: unknown;
   email?: string | null;
@@ -11,7 +13,7 @@ export interface SentColumns {
   zones?: readonly string[];
 }
 
-/** The record of a lead now as JSON, as far as the caller may read it. `now` is an ISO time. */
+/** The record of a lead as JSON, limited to what the caller may read. `now` is an ISO 8601 time. */
 export async function loadRecord(
   db: Db,
   id: string,

@@ -11,16 +11,17 @@ type Context = Pick<Deps, 'tenants' | 'clock'>;
 interface Batch {
   offer_id: string | null;
   schedule_id: string | null;
-  /** Only leads with greater ids. */
+  /** Only leads with greater ids are changed. */
   after: string;
   now: Date;
 }
 
-/** Resumes the leads that waited while their offer or schedule was paused, where they stood. */
+/**
+ * Resumes leads that were stopped while their offer or schedule was paused, at their next action.
+ */
 export const resumeLeads = (owner: Owner, job: JobContext, context: Context): Promise<void> =>
   inBatches(owner, job, context, (db, batch) => db.sql(RESUME_OWNER_LEADS, batch));
 
-/** Ends the leads of a deleted offer or schedule. */
 export const removeLeads = (owner: Owner, job: JobContext, context: Context): Promise<void> =>
   inBatches(owner, job, context, (db, batch) => db.sql(REMOVE_OWNER_LEADS, batch));
 

@@ -6,13 +6,12 @@ import { isAssignable, NOT_ASSIGNABLE, numberReader, reasonFor } from '../phone/
 import { anyTokensOf, fitted, flattened, type Data, type DataFault } from '../tokens/lead-data';
 import type { Owner } from './lead-owner';
 
-/** A submission as sent: parameters of the contract and any further keys, which are tokens. */
+/** A submission: parameters of the contract, and any further keys, which are tokens. */
 export type SentLead = Schemas['LeadFields'] & Data;
 
 export interface ReadLead {
-  /** The parameters of the contract. */
   fields: SentLead;
-  /** What the lead knows, by token name; null removes a token. */
+  /** By token name; null removes a token. */
   tokens: Data;
   /** E.164 digits. */
   caller_number: number;
@@ -26,13 +25,13 @@ const KNOWN = new Set(
 );
 /** Keys that form software adds to every submission. */
 const NOT_DATA = new Set(['format', 'utf8', 'commit']);
-/** Credentials must not become tokens, which messages can contain. */
+/** Credentials must not become tokens, because messages can contain tokens. */
 const CREDENTIALS = ['lead_token', 'offer_lead_token', 'schedule_lead_token', 'auth_token'];
 const MAX_EMAIL_LENGTH = 255;
 
 /**
- * Reads a submission in whatever shape it was sent. It is refused with 422 for its number alone:
- * other fields that cannot be used are set aside.
+ * Reads a submission. Only an invalid number is refused with 422: other fields that cannot be used
+ * are collected in `ignored`.
  */
 export function readSubmission(sent: SentLead, owner: Owner, aside: SetAside): ReadLead {
   const { fields, tokens } = split(sent, aside);
@@ -42,7 +41,7 @@ export function readSubmission(sent: SentLead, owner: Owner, aside: SetAside): R
   return { fields, tokens, caller_number };
 }
 
-/** The tokens of a lead with the values that were set aside, within the limits of one lead. */
+/** Adds the ignored values to the tokens of a lead, within the limits of one lead. */
 export function withValuesOf(aside: SetAside, tokens: Data): Data {
   const all = { ...tokens };
   for (const [name, value] of Object.entries(aside.values)) {
@@ -109,7 +108,7 @@ function numberOf(fields: SentLead, tokens: Data, country: string): number {
 
 const conflict = (message: string) => [fault('conflicting_fields', message)];
 
-/** What is wrong with parameters by themselves, with each other, or with the owner. */
+/** Conflicts of parameters with each other or with the owner, and an invalid e-mail address. */
 function contradictionIn(fields: SentLead, owner: Owner): HttpProblem | undefined {
   const faults: FieldFaults = {};
   const { email, schedule_callback_at, schedule_callback_in_seconds } = fields;
@@ -136,7 +135,6 @@ function contradictionIn(fields: SentLead, owner: Owner): HttpProblem | undefine
 const isOneAddress = (email: unknown): boolean =>
   typeof email === 'string' && email.length <= MAX_EMAIL_LENGTH && isMailAddress(email);
 
-/** The ZIP or postal code among the tokens of a lead. */
 export function zipOf(data: Data): string | undefined {
   const zip = data.zip ?? data.zip_code ?? data.postal_code ?? data.zip_postal_code;
   return typeof zip === 'string' || typeof zip === 'number' ? String(zip) : undefined;

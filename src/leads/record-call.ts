@@ -8,7 +8,7 @@ type Given<Name extends 'leads.record_placed_call' | 'leads.record_call_status'>
   'company_id'
 >;
 
-/** Records a call that was placed to the lead, and counts it as an attempt. */
+/** Records a call that was placed to the lead, and counts it as a contact attempt. */
 export async function recordPlacedCall(
   sql: TenantSql,
   call: Given<'leads.record_placed_call'>,
@@ -16,7 +16,7 @@ export async function recordPlacedCall(
   await sql(RECORD_PLACED_CALL, call);
 }
 
-/** Writes the status that the lead has after a report of its call (see statusAfterCall). */
+/** Writes the status that the lead has after a report of its call (see `statusAfterCall`). */
 export async function recordCallStatus(
   sql: TenantSql,
   call: Given<'leads.record_call_status'>,

@@ -3,13 +3,12 @@ import { HttpProblem } from '../errors';
 import { findLead } from './lead-owner';
 import type { Submission } from './upsert-lead';
 
-/** Taking a number off the blacklist takes a permission of its own. */
+/** Taking a number off the blacklist needs a permission of its own. */
 export function mayNotUnblock(): HttpProblem {
   const message = 'needs an auth_token with the permission leads:update';
   return HttpProblem.field('unblock_contact', 'not_permitted', message);
 }
 
-/** Why a submission has written no lead. */
 export async function notWritten(db: Db, submission: Submission): Promise<HttpProblem> {
   const { caller_number, update_only, only_own_source } = submission;
   const isLive = async () => (await findLead(db, submission, caller_number)) !== undefined;

@@ -13,10 +13,9 @@ interface Restriction {
   change: 'block' | 'opt_out';
   /** E.164 digits. */
   number: number;
-  /** Of the lead token that asks for it. */
+  /** The offer or schedule of the lead token that requests it. */
   owner: Pick<Owner, 'offer_id' | 'schedule_id'>;
   now: Date;
-  /** Address of the request. */
   ip: string;
 }
 
@@ -27,9 +26,9 @@ const CHANGES = {
 
 /**
  * Blocks a number or opts it out for one offer or schedule, and stops its live leads there. A lead
- * token may do no more: everyone who has seen the form knows it. A block is of the offer, so that
- * calls to it are refused too; of a schedule only if that has no offer. Must run in a transaction;
- * the contact is locked first, as in `changeContacts`.
+ * token may do no more, because everyone who has seen the form knows the token. A block applies to
+ * the offer, so that calls to it are refused too, and to a schedule only if that has no offer. Must
+ * run in a transaction; the contact is locked first, as in `changeContacts`.
  */
 export async function restrictContact(
   { sql }: Pick<Db, 'sql'>,

@@ -2,7 +2,7 @@ import type { Sql } from '../db/sql';
 import type { CompletedStatus } from './final-status';
 import { END_LEADS, MOVE_LEADS, SAVE_LEADS } from './queries/progress';
 
-// How outreach writes leads. All of these take locked leads of several companies; ids are decimal
+// How outreach writes leads. All functions take locked leads of several companies; ids are decimal
 // text.
 
 interface LeadKey {
@@ -33,16 +33,14 @@ export interface LeadProgress extends LeadKey {
   tries: number;
   sms_number_id: string | null;
   dial_number_id: string | null;
-  /** Null keeps the call that the lead has. */
+  /** Null leaves the stored call unchanged. */
   attempted_call_id: string | null;
   connected_call_id: string | null;
-  /** Whether its callback has been dealt with. */
   called_back: boolean;
-  /** Whether it stays claimed, because something is still to be sent. */
+  /** The claim stays, because a deferred draft is still to be sent. */
   keeps_claim: boolean;
 }
 
-/** Writes what steps changed. */
 export async function saveLeads(
   sql: Sql,
   leads: readonly LeadProgress[],
@@ -51,7 +49,7 @@ export async function saveLeads(
   if (leads.length > 0) await sql(SAVE_LEADS, { leads: JSON.stringify(leads), now });
 }
 
-/** Starts leads in other schedules, with the contact attempts they have. */
+/** Starts leads in other schedules. Their contact attempts continue to count. */
 export async function moveToSchedules(
   sql: Sql,
   moves: readonly (LeadKey & { schedule_id: string })[],
@@ -62,7 +60,6 @@ export async function moveToSchedules(
   await sql(MOVE_LEADS, { ...keysOf(moves), schedule_ids, now });
 }
 
-/** Ends leads that have completed their schedule. */
 export async function endLeads(
   sql: Sql,
   endings: readonly (LeadKey & { status: CompletedStatus })[],

@@ -19,16 +19,15 @@ import {
 import { zipOf } from './read-submission';
 import { upsertLead, type Submission } from './upsert-lead';
 
-/** How many events are looked at in one run. */
+/** Events per run. */
 const BATCH = 200;
-/** What a machine that answers every call with a call could start; a person starts fewer. */
+/** More than a person starts. Limits a machine that answers every call with a call. */
 const MAX_STARTS_A_DAY = 5;
 
 /**
- * Starts the schedules whose triggers have happened, and ends those of leads that have called,
- * where they end by that. Returns how many events were done. Any number of processes may run this
- * at the same time: an event is deleted in the transaction that starts its schedules, so that it
- * counts once.
+ * Starts the schedules whose triggers have happened, and ends schedules that end when the lead
+ * calls. Returns how many events were handled. Any number of processes may run this at the same
+ * time: an event is deleted in the transaction that starts its schedules, so that it counts once.
  */
 export async function startTriggered({
   database,
@@ -45,7 +44,7 @@ export async function startTriggered({
       await db.transaction((tx) => start(tx, id, now));
       done++;
     } catch (error) {
-      // The others do not wait for it; it is tried again.
+      // Other events do not wait for this one, which is retried later.
       log.error({ err: error, company_id, event_id: id }, 'a trigger could not start schedules');
       await db.sql(POSTPONE_SCHEDULE_EVENT, { id });
     }
@@ -65,7 +64,7 @@ async function start(tx: Db, id: string, now: Date): Promise<void> {
   const event = await take(tx, id);
   if (event?.kind === 'inbound_call')
     return void (await tx.sql(RECORD_CALL_OF_LEAD, { lead_id: event.lead_id, now }));
-  // Callers may withhold their number, or show one that nobody can have.
+  // Callers may withhold their number, or show one that is not assignable.
   if (!event?.caller_number || !isAssignable(Number(event.caller_number))) return;
   const schedules = await schedulesFor(tx, event, now);
   const matching = await matcher(tx, event, schedules);
@@ -77,7 +76,7 @@ async function start(tx: Db, id: string, now: Date): Promise<void> {
   }
 }
 
-/** Whether a trigger of a schedule is of the event, and matches its tokens. */
+/** Returns a test for schedules: one of its triggers is for this event and matches its tokens. */
 async function matcher(
   { sql, company_id }: Db,
   event: Event,
@@ -92,7 +91,6 @@ async function matcher(
   return (schedule) => filtersFor(schedule).some((filters) => passesFilters(filters, tokens));
 }
 
-/** The data of the lead or the call, and where these come from. */
 const tokensOf = (event: Event) =>
   callTokens(event.data, {
     caller_id: `+${event.caller_number}`,
@@ -107,9 +105,9 @@ const tokensOf = (event: Event) =>
   });
 
 /**
- * The schedules that led to the event, one after the other. They are not started by it again: so
- * what schedules do by themselves comes to an end, however their triggers refer to each other. What
- * a person does begins a new chain.
+ * The schedules that led to the event, in order. The event does not start them a second time, so
+ * that automatic starts come to an end however triggers refer to each other. An action of a person
+ * begins a new chain.
  */
 const chainOf = ({ kind, is_outbound, triggered_by, lead_schedule_id: own }: Event): string[] =>
   is_outbound || kind === 'lead_created' ? [...triggered_by, ...(own === null ? [] : [own])] : [];
@@ -121,11 +119,11 @@ async function begin(
 ): Promise<void> {
   const submission = {
     ...submissionOf(schedule, event, now),
-    // Also says that it is no new lead.
+    // A lead with a chain does not count as a new lead for triggers.
     triggered_by: [...chain, schedule.id],
   };
   const { schedule_id, caller_number } = submission;
-  // Where the number is in the schedule already, it goes on as it is.
+  // A number that is already in the schedule continues unchanged.
   const [live] = await tx.sql(LOCK_LIVE_LEAD, { offer_id: null, schedule_id, caller_number });
   if (live) return;
   const form = { grid: false, external: false, by_token: false };

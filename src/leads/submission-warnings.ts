@@ -11,17 +11,15 @@ interface Warning {
   message: string;
 }
 
-/** A history is read by people, and each submission has a line in it. */
+/** Limits for the history, which is read by people and has one line per submission. */
 const MAX_WARNINGS = 50;
 const MAX_NOTE_LENGTH = 1_000;
 
-/** What could not be used of a submission, for the history of its lead. */
 export const warningsOf = ({ faults }: SetAside): Warning[] =>
   Object.entries(faults)
     .flatMap(([field, found]) => found.map((each) => ({ field, ...each })))
     .slice(0, MAX_WARNINGS);
 
-/** The same in words. */
 export const noteOf = (warnings: readonly Warning[]): string | null =>
   warnings.length === 0
     ? null
@@ -30,7 +28,6 @@ export const noteOf = (warnings: readonly Warning[]): string | null =>
         MAX_NOTE_LENGTH,
       );
 
-/** Adds what keeps a lead that was taken from being contacted. */
 export function warn(
   { status, paused }: WrittenLead,
   { submission, owner }: { submission: Submission; owner: Owner },

@@ -13,8 +13,8 @@ import { mayUnblock, submitLead, type SubmittedLead } from './submit-lead';
 import { readsByToken, requireFieldPowers } from './token-powers';
 
 /**
- * Takes the lead that a lead token submits. Without other credentials the sender sees nothing that
- * the request itself has not sent.
+ * Submits a lead by lead token. Without other credentials the sender is shown only what the request
+ * itself contains.
  */
 export async function submitByToken(
   { body, db, owner, caller, ip, aside }: Call<'submitLead'>,
@@ -53,7 +53,7 @@ export async function submitByToken(
   };
 }
 
-/** The number of a submission that has not been read yet; undefined where it cannot be known. */
+/** The number of a submission before it is validated; undefined when it cannot be read. */
 export function numberOf(sent: SentLead, { country }: Pick<Owner, 'country'>): number | undefined {
   const { phone } = sent as { phone?: unknown };
   const text = sent.caller_id ?? phone;
@@ -66,11 +66,11 @@ interface Earlier {
   owner: Pick<LeadOwner, 'offer_id' | 'schedule_id'>;
   number: number | undefined;
   now: Date;
-  /** Of a submission by token; one by capture is of a lead that the caller sees. */
+  /** The sender of a submission by token. Absent for a capture, whose caller sees the lead. */
   caller?: Caller;
 }
 
-/** Hands the lead of the number as it is before to the change log. */
+/** Passes the current state of the number's lead to the change log, before the lead changes. */
 export async function logEarlier(db: Db, { owner, number, now, caller }: Earlier): Promise<void> {
   const earlier = number === undefined ? undefined : await findLead(db, owner, number);
   if (earlier === undefined) return;
@@ -79,7 +79,7 @@ export async function logEarlier(db: Db, { owner, number, now, caller }: Earlier
   await unlessGone(requireUnchanged(options, String(earlier)));
 }
 
-/** Another submission may delete a lead at any time: that is no fault of this one. */
+/** Another submission may delete a lead at any time: that must not fail this one. */
 export async function unlessGone(logging: Promise<void>): Promise<void> {
   await logging.catch((error: unknown) => {
     if (!(error instanceof HttpProblem && error.code === 'not_found')) throw error;

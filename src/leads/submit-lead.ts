@@ -33,32 +33,29 @@ import { upsertLead, type RecordForm, type Submission, type WrittenLead } from '
 
 export interface SubmitOptions {
   owner: Owner;
-  /** Address of the client, unless the submission names another. */
+  /** Address of the client, unless the submission contains another. */
   ip: string;
-  /** Whether the caller may take a number off the blacklist. */
   may_unblock: boolean;
-  /** Whether a block is of the whole company; else of the offer or the schedule alone. */
+  /** A block applies to the whole company, otherwise to the offer or the schedule alone. */
   for_company: boolean;
   /** Throws if the number, E.164 digits, was submitted too often. */
   admit?: (number: number) => Promise<void>;
-  /** The credentials, for the history of the lead. */
   credentials: string;
-  /** The fields that could not be used. */
   aside: SetAside;
   form: RecordForm;
 }
 
 export interface SubmittedLead extends WrittenLead {
-  /** Digits of the numbers that were assigned. */
+  /** Digits of the assigned numbers. */
   service_number: string | null;
   sms_number: string | null;
   warnings: FieldFaults;
 }
 
 /**
- * Takes a lead: reads what was sent, writes it as one lead, and does what else was asked for. No
- * lead is lost for a detail: it is refused with 422 for its number, and with 403 for an unblocking
- * that the caller may not do; other fields that cannot be used are in `warnings` and in its log.
+ * Submits a lead: reads the request, writes one lead, and carries out the requested side effects.
+ * No lead is lost for a detail. Throws 422 for the number, and 403 for an unblocking that the
+ * caller may not do; faults of other fields are in `warnings` and in the history.
  */
 export async function submitLead(
   db: Db,
@@ -76,7 +73,7 @@ export async function submitLead(
   return (isOneStatement(fields) ? work(db) : db.transaction(work)).catch(rejectTooLarge);
 }
 
-/** Whether a caller may take a number off the blacklist, which is the whole company's. */
+/** The blacklist belongs to the whole company: a caller limited to teams needs more permission. */
 export const mayUnblock = (caller: Caller): boolean =>
   isPermitted(caller, 'leads:update') && (!caller.teams || isPermitted(caller, COMPANY_WIDE));
 
@@ -147,7 +144,7 @@ function callbackOf(
   return new Date(now.getTime() + seconds * 1000).toISOString();
 }
 
-/** A token that is null is removed. */
+/** Null removes a token. */
 function dataOf(tokens: Data): Pick<Submission, 'data' | 'removed'> {
   const entries = Object.entries(tokens);
   const given = Object.fromEntries(entries.filter(([, value]) => value !== null));
@@ -157,7 +154,7 @@ function dataOf(tokens: Data): Pick<Submission, 'data' | 'removed'> {
   };
 }
 
-/** Parameters that concern more than the lead itself. */
+/** Parameters that change more than the lead itself. */
 const FURTHER = [
   'blocked',
   'unblock_contact',
@@ -170,7 +167,7 @@ const FURTHER = [
   'assign_sms_number',
 ] as const;
 
-/** Whether the upsert is all that is asked for. */
+/** True when the upsert is the only work, so that no transaction is needed. */
 const isOneStatement = (fields: SentLead): boolean => FURTHER.every((name) => !fields[name]);
 
 interface Writing {
@@ -183,7 +180,7 @@ interface Writing {
   aside: SetAside;
 }
 
-/** Contacts are locked before leads, and numbers last. */
+/** Lock order: contacts, leads, numbers. */
 async function write(db: Db, writing: Writing): Promise<SubmittedLead> {
   const { submission, fields, form, aside } = writing;
   const warnings: FieldFaults = { ...aside.faults };
@@ -195,8 +192,8 @@ async function write(db: Db, writing: Writing): Promise<SubmittedLead> {
   await updateMatching(db, writing, lead.id);
   const numbers = await assignNumbers(db, fields, { submission, lead, warnings });
   const is_changed = numbers.service_number !== null || numbers.sms_number !== null;
-  // Submissions of different senders are written together: what a limited caller may read of the
-  // lead is read apart.
+  // One statement writes the submissions of different senders: the record for a limited caller
+  // needs a statement of its own.
   const is_read_again = is_changed || db.accessScope !== undefined;
   const record = is_read_again
     ? await loadRecord(db, lead.id, { form, now: submission.now, sent: sentBy(submission) })
@@ -222,10 +219,10 @@ async function changeContact(db: Db, writing: Writing): Promise<void> {
   else await restrictContact(db, { change: 'block', number, owner, now, ip: sender.ip });
 }
 
-/** Another submission has made a lead since the earlier ones ended: this one begins again. */
+/** Another submission has created a lead since the earlier ones were ended: this one is retried. */
 class MadeMeanwhile extends Error {
   override readonly name = 'MadeMeanwhile';
-  /** serialization_failure, as PostgreSQL calls it. */
+  /** serialization_failure of PostgreSQL: the transaction is repeated. */
   readonly code = '40001';
 
   constructor() {
@@ -234,9 +231,9 @@ class MadeMeanwhile extends Error {
 }
 
 /**
- * Deletes or expires the earlier leads of the number at the owner. Returns whether it has: then the
- * submission makes a new one. Submissions that ask for it at once do so one after the other, each
- * of which sees the lead of the one before.
+ * Deletes or expires the earlier leads of the number at the owner. Returns true if it did: the
+ * submission then creates a new lead. Submissions that request this at the same time run one after
+ * the other, and each sees the lead of the previous one.
  */
 async function endMatching(
   { sql }: Db,
@@ -259,10 +256,9 @@ const NOT_OF_OFFERS = fault(
   'applies to the leads of schedules only; this lead belongs to an offer',
 );
 
-/** How old calls may be whose tokens a lead token changes. */
+/** Maximum age of calls whose tokens a lead token may change. */
 const RECENT_MS = 30 * 86_400_000;
 
-/** Gives the data to other leads of the number at the owner, and to calls. */
 async function updateMatching(
   { sql }: Db,
   { submission, fields, for_company, now: at }: Writing,

@@ -1,10 +1,9 @@
-/** The times in an update of a lead. Undefined is not given; null removes the value. */
+/** The times in an update of a lead. Undefined was not sent; null removes the value. */
 export interface TimingChange {
   callback_at: Date | null | undefined;
   next_action_at: Date | null | undefined;
-  /** Whether the schedule starts from its first action. */
   restart: boolean;
-  /** Whether hours_to_expire or max_contact_attempts change. */
+  /** hours_to_expire or max_contact_attempts change. */
   limits: boolean;
 }
 
@@ -14,7 +13,6 @@ export interface TimedLead {
   status: string;
 }
 
-/** Columns of a lead whose schedule starts again. */
 const restarted = (now: Date) => ({
   phase: 'actions',
   position: null,
@@ -28,10 +26,9 @@ const restarted = (now: Date) => ({
   unreachable: false,
 });
 
-/** Statuses of live leads that are not contacted until the reason is gone. */
+/** Statuses of live leads that are not contacted until the reason is resolved. */
 const STOPPED = ['blocked', 'opt_out', 'disabled'];
 
-/** The columns of a lead that an update of its times changes. Pure. */
 export function timingColumns(lead: TimedLead, change: TimingChange, now: Date) {
   const { callback_at, restart } = change;
   const next_action_at = nextAction(lead, change, now);
@@ -45,7 +42,7 @@ export function timingColumns(lead: TimedLead, change: TimingChange, now: Date) 
   };
 }
 
-/** Without a time of its own the schedule continues now. */
+/** Without a time in the request the schedule continues now. */
 function nextAction({ in_schedule }: TimedLead, change: TimingChange, now: Date) {
   const { next_action_at, restart } = change;
   if (next_action_at) return next_action_at;
@@ -54,7 +51,7 @@ function nextAction({ in_schedule }: TimedLead, change: TimingChange, now: Date)
 
 /**
  * When the lead is due, and its status until then: the first row that applies. Undefined when none
- * does.
+ * applies.
  */
 function nextStep(
   { in_schedule }: TimedLead,

@@ -4,15 +4,14 @@ import type { Db } from '../db/tenant';
 import type { Caller } from '../http/auth/caller';
 import { requirePower, type LeadOwner } from '../http/auth/lead-tokens';
 
-// A lead token stands in landing pages: everybody has it. What it opens by itself is narrow; the
-// contract marks fields and operations with x-power, and columns with x-sensitive.
+// Lead tokens are in landing pages and therefore public. A token alone permits little; the contract
+// marks fields and operations with x-power, and columns with x-sensitive.
 
-/** Fields of a submission that ask for more than to take a lead. */
 const POWERFUL = Object.entries(
   facets(contract.document.components.schemas.LeadFields!).properties,
 ).flatMap(([name, { 'x-power': power }]) => (power ? [{ name, power }] : []));
 
-/** Throws 403 for a field that neither the token nor the credentials sent with it open. */
+/** Throws 403 for a field that neither the token nor the accompanying credentials permit. */
 export function requireFieldPowers(
   sent: Record<string, unknown>,
   owner: LeadOwner,
@@ -25,13 +24,14 @@ export function requireFieldPowers(
   }
 }
 
-/** Whether a sender reads leads only as far as the very request has sent them. */
+/** The sender may read only the columns of leads that its own request contains. */
 const mustBeMasked = ({ superuser, permissions }: Caller): boolean =>
   !superuser && !permissions.has('leads:read');
 
 /**
- * The same for one lead, also for a user who is limited to some records: this one may be among
- * them. Without an id the lead is not known yet, and counts as not among them.
+ * Returns whether the caller reads one lead like a sender with only a lead token. For a user
+ * limited to some records, this depends on the lead; without an id the lead is not known yet and
+ * counts as not visible.
  */
 export async function readsByToken(db: Db, caller: Caller, id?: bigint): Promise<boolean> {
   if (mustBeMasked(caller)) return true;

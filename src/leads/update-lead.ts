@@ -29,8 +29,8 @@ interface Lead {
 type ContactFields = Pick<Fields, 'opt_out' | 'blocked'>;
 
 /**
- * Locks the contact of a lead that is about to change, before the lead: contacts are locked first.
- * Returns its number; undefined where the contact does not change.
+ * Locks the contact of a lead before the lead itself is locked: contacts are locked first. Returns
+ * its number; undefined when the contact does not change.
  */
 export async function lockContactOfLead(
   db: Db,
@@ -65,7 +65,7 @@ export async function updateContactOfLead(
     await changeContacts(db, blocked ? 'block' : 'unblock', [number], context);
 }
 
-/** Changes a lead whose row is locked. Refuses with 422. */
+/** Changes a lead whose row is locked. Throws 422. */
 export async function updateLead(db: Db, id: bigint, fields: Fields, now: Date): Promise<void> {
   const where = { company_id_id: { company_id: db.company_id, id } };
   const lead = await db.prisma.lead.findUniqueOrThrow({ where });
@@ -101,7 +101,10 @@ async function sourceOf(db: Db, { traffic_source_id: sent }: Fields) {
   return sent === undefined || sent === null ? sent : findTrafficSource(db, sent);
 }
 
-/** The tokens of a lead with those that were sent, and its zones when its ZIP code was. */
+/**
+ * The tokens of a lead merged with those in the request; the zones too when the request has a ZIP
+ * code.
+ */
 async function dataColumns(
   db: Db,
   { id, data, caller_number }: Lead & { data: unknown },
@@ -115,7 +118,7 @@ async function dataColumns(
   return { data: tokens as object, zones: leadZones(Number(caller_number), zip, row!.zone!) };
 }
 
-/** A token that is sent replaces one of its name; null removes it. */
+/** A token in the request replaces the stored one; null removes it. */
 function mergedTokens(before: Data, sent: Data): Data {
   const { tokens, faults } = tokensOf({}, sent);
   rejectInvalidData(faults);
@@ -124,7 +127,6 @@ function mergedTokens(before: Data, sent: Data): Data {
   );
 }
 
-/** Replaces the callback of a lead, and returns the columns that the new times change. */
 async function changeTiming(db: Db, lead: Lead, fields: Fields, now: Date) {
   await requirePossibleTimes(db, lead, fields);
   const { hours_to_expire, max_contact_attempts } = fields;
@@ -147,13 +149,13 @@ async function changeTiming(db: Db, lead: Lead, fields: Fields, now: Date) {
   return { ...columns, scheduled_callback_id: id };
 }
 
-/** Undefined leaves a time as it is; a blank one removes it. */
+/** Undefined leaves a time unchanged; a blank one removes it. */
 function dateOf(sent: string | null | undefined): Date | null | undefined {
   if (sent === undefined) return undefined;
   return sent ? new Date(sent) : null;
 }
 
-/** Refuses times that a lead of an offer, or one that has ended, cannot have. */
+/** Throws 422 for times that a lead of an offer, or one that has ended, cannot have. */
 async function requirePossibleTimes(db: Db, lead: Lead, fields: Fields): Promise<void> {
   for (const name of ['next_action_at', 'restart_schedule'] as const) {
     if (fields[name] && lead.schedule_id === null)
@@ -189,7 +191,7 @@ async function requireNoOtherLiveLead(db: Db, { schedule_id, caller_number }: Le
 
 const UNIQUE_VIOLATION = '23505';
 
-/** The unique index refuses a second live lead of the number that entered meanwhile. */
+/** The unique index refuses a second live lead of the number that was added in the meantime. */
 function rejectSecondLiveLead(error: unknown): never {
   if ((error as { code?: string }).code === UNIQUE_VIOLATION)
     throw HttpProblem.field(

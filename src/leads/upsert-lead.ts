@@ -7,20 +7,18 @@ import { LOCK_LIVE_LEAD } from './queries/matching-leads';
 import { WRITE_OFFER_LEADS, WRITE_SCHEDULE_LEADS } from './queries/upsert-lead';
 import { selectRecords } from '../db/record-statements';
 
-/** One submission, ready to be written. Null keeps what a live lead has. */
+/** One submission, ready to be written. Null leaves the value of a live lead unchanged. */
 export interface Submission {
   uuid: string;
-  /** ISO time. */
+  /** ISO 8601. */
   now: string;
-  /** For the lead of a schedule: null for the schedule's own offer. */
+  /** Null for the schedule's own offer. */
   offer_id: bigint | null;
   /** Null for the lead of an offer. */
   schedule_id: bigint | null;
   caller_number: number;
   zones: readonly string[];
-  /** The tokens as JSON. */
   data: string;
-  /** Names of the tokens that it removes. */
   removed: readonly string[];
   email: string | null;
   contact_field_type: string | null;
@@ -35,45 +33,42 @@ export interface Submission {
   next_action_at: string | null;
   callback_at: string | null;
   restart: boolean;
-  /** Updates the live lead and never creates one. */
   update_only: boolean;
-  /** Whether a live lead becomes one of the traffic source of the submission; else it stays. */
+  /**
+   * A live lead is assigned to the traffic source of the submission; otherwise it keeps its own.
+   */
   moves_source: boolean;
-  /** A live lead that is not of this traffic source is left as it is. */
+  /** A live lead of another traffic source is left unchanged. */
   only_own_source: boolean;
-  /** The schedules whose events led to it; empty for what comes from outside. */
+  /** Chain of schedules whose events led to it; empty for a submission from outside. */
   triggered_by: readonly string[];
-  /** Who sent it, and what could not be used, for the history of the lead. */
+  /** Details for the history of the lead: sender and fields that could not be used. */
   sender: { ip: string; credentials: string; warnings?: readonly object[] };
-  /** The same of the warnings in words. */
   note: string | null;
 }
 
-/** The lead as written. Ids are decimal text. */
+/** Ids are decimal text. */
 export interface WrittenLead {
-  /** JSON of the record. */
   record: string;
   id: string;
   offer_id: string | null;
   created: boolean;
   status: string;
-  /** Whether its offer or schedule is paused. */
   paused: boolean;
 }
 
-/** The form of the record that is returned. */
 export interface RecordForm {
   grid: boolean;
   external: boolean;
-  /** Whether it is for a sender who has nothing but a lead token. */
+  /** For a sender who has only a lead token. */
   by_token: boolean;
 }
 
 /**
- * Creates the lead of a submission or updates the live lead of its number: of any number of
- * parallel submissions, one lead is live. Submissions that arrive together for one offer or
- * schedule are written by one statement. Undefined when the offer or schedule was deleted, with
- * `update_only` when there is no live lead, and with `only_own_source` when it is another source's.
+ * Creates the lead of a submission or updates the live lead of its number: however many submissions
+ * run in parallel, one lead is live. Submissions that arrive together for one offer or schedule are
+ * written by one statement. Undefined when the offer or schedule was deleted, with `update_only`
+ * when there is no live lead, and with `only_own_source` when the lead belongs to another source.
  */
 export async function upsertLead(
   db: Db,
@@ -84,7 +79,7 @@ export async function upsertLead(
     return db.transaction((tx) => upsertInSteps(tx, submission, form));
   const once = async (one: Submission) => (await write(db, db.query, [one], form))[0];
   const { batched } = db;
-  // A transaction is done again as a whole.
+  // A transaction is retried as a whole.
   if (!batched) return once(submission);
   if (!isBatched(submission)) return once(submission);
   const batch = [...BATCHED.map((option) => submission[option]), ...Object.values(form)].join('|');
@@ -95,7 +90,6 @@ export async function upsertLead(
   }))(submission);
 }
 
-/** Options that the submissions of a statement have in common. */
 const BATCHED = [
   'offer_id',
   'schedule_id',
@@ -106,11 +100,11 @@ const BATCHED = [
 
 const inBatches = batchers<Submission, WrittenLead | undefined>();
 
-/** Other options hold for one submission only. */
+/** The remaining options are parameters of the whole statement. */
 const isBatched = ({ removed, next_action_at }: Submission): boolean =>
   removed.length === 0 && next_action_at === null;
 
-/** Whether one row made the statement fail, or its lock: not the database as a whole. */
+/** SQLSTATEs that one row or its lock can cause; other errors concern the whole database. */
 const isErrorOfOne = (error: unknown): boolean =>
   /^(2[123]|40|55P03)/.test((error as { code?: string }).code ?? '');
 
@@ -121,7 +115,7 @@ async function upsertInSteps(
 ): Promise<WrittenLead | undefined> {
   if (submission.update_only) {
     const { offer_id, schedule_id, caller_number } = submission;
-    // Locked, so that it stays live until it is written.
+    // The lock keeps the lead live until it is written.
     const live = await tx.sql(LOCK_LIVE_LEAD, { offer_id, schedule_id, caller_number });
     if (live.length === 0) return undefined;
   }
@@ -136,11 +130,11 @@ async function upsertInSteps(
 
 interface WrittenRow extends WrittenLead {
   caller_number: string;
-  /** Of the callback that was asked for, else of the lead's last. */
+  /** The new callback, else the last one of the lead. */
   callback_id: string | null;
 }
 
-/** Writes submissions of different numbers that have all other options in common. */
+/** Writes submissions of different numbers that share all other options. */
 async function write(
   { company_id }: Db,
   query: Db['query'],
@@ -155,7 +149,7 @@ async function write(
   return submissions.map(({ caller_number }) => by_number.get(caller_number));
 }
 
-/** The parameters of one submission as JSON; its data is JSON already. */
+/** `data` is JSON already. */
 function rowOf(submission: Submission): string {
   const { traffic_source_id, data } = submission;
   const row = {
@@ -177,7 +171,7 @@ function rowOf(submission: Submission): string {
   return `${JSON.stringify(row).slice(0, -1)},"data":${data}}`;
 }
 
-/** What the submissions of the statement have sent is in its rows. */
+/** The rows of the statement contain the columns that the request has sent. */
 const SUBMITTED_LEAD = {
   ...leadProjection,
   joins: {
@@ -188,7 +182,6 @@ const SUBMITTED_LEAD = {
 const CTES = { offer: WRITE_OFFER_LEADS, schedule: WRITE_SCHEDULE_LEADS };
 const templates = new Map<string, Template>();
 
-/** The statement that writes leads and returns their records. */
 function statementFor(owner: keyof typeof CTES, form: RecordForm): Template {
   const key = `${owner}|${form.grid}|${form.external}|${form.by_token}`;
   const known = templates.get(key);

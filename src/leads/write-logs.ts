@@ -13,12 +13,11 @@ export interface LogEntry {
   details?: Record<string, unknown> | null;
 }
 
-/** A line of the history of a lead of one of several companies. */
 export type TenantLogEntry = LogEntry & { company_id: string | bigint };
 
 /**
- * Writes entries to the histories of leads, in this order, and returns their ids. Each entry names
- * its company, so `sql` may be that of a company or of a connection.
+ * Writes entries to the histories of leads, in this order, and returns their ids. Each entry has
+ * its company, so `sql` may belong to a company or to a connection.
  */
 export async function writeLogs(
   sql: Sql | TenantSql,

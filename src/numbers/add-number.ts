@@ -6,7 +6,6 @@ import { HttpProblem } from '../errors';
 import { claimNumber } from './claim-number';
 import { READ_HOLDER, UPSERT_OWNER } from './queries/number-lookups';
 
-/** Fields of a number that its owner sets. */
 export interface NumberFields {
   name?: string | null;
   offer_id?: bigint | null;
@@ -18,13 +17,13 @@ export interface NumberFields {
 
 export interface NewNumber extends AvailableNumber, NumberFields {
   carrier: CarrierName;
-  /** The carrier's own id of the number, where it is known. */
+  /** The carrier's id of the number; null when it is not known. */
   carrier_number_id: string | null;
 }
 
 /**
  * Adds a number that the company already has at the carrier, and returns its id. Throws 422 when
- * the number has an owner or is being bought at this moment.
+ * the number has an owner or a purchase of it is in progress.
  */
 export async function addNumber(db: Db, number: NewNumber, now: Date): Promise<bigint> {
   const phone_number = BigInt(number.phone_number.slice(1));
@@ -40,8 +39,7 @@ export async function addNumber(db: Db, number: NewNumber, now: Date): Promise<b
 }
 
 /**
- * Records that a claimed number belongs to the company, and returns its id. Throws 422 when it has
- * an owner.
+ * Stores a claimed number as the company's, and returns its id. Throws 422 when it has an owner.
  */
 export async function recordNumber(
   db: Db,
@@ -51,7 +49,7 @@ export async function recordNumber(
   const number = BigInt(phone_number.slice(1));
   const data = { ...fields, phone_number: number, company_id: db.company_id, ...createdAt(now) };
   const { id } = await db.prisma.number.create({ data, select: { id: true } });
-  // A number exists once in the whole installation: carriers name nothing else when it is called.
+  // A number is unique in the installation: a carrier identifies a call by the called number alone.
   const owned = await db.sql(UPSERT_OWNER, { phone_number: number, number_id: id });
   if (owned.length === 0)
     throw HttpProblem.field('phone_number', 'taken', 'already belongs to a company');

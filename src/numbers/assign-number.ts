@@ -10,8 +10,8 @@ interface Lead {
 }
 
 /**
- * Locks a lead and gives it the number from which it is called or texted, unless it has one.
- * Returns the number's E.164 digits; null when the company owns no number that may be used.
+ * Locks a lead and assigns the number from which it is called or texted, unless it has one. Returns
+ * the number's E.164 digits; null when the company owns no number that may be used.
  */
 export async function assignNumber(
   db: Db,

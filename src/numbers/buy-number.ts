@@ -19,22 +19,22 @@ export type Wanted = Pick<NumberSearch, 'country' | 'toll_free' | 'prefix'>;
 
 export interface Buying {
   carrier: Carrier;
-  /** A connection outside the transaction: what it writes remains when the transaction fails. */
+  /** A connection outside the transaction: its writes remain when the transaction fails. */
   outside: Sql;
   now: Date;
 }
 
-/** How many of the numbers found the carrier may decline to sell before the purchase fails. */
+/** Numbers that the carrier may decline to sell before the purchase fails. */
 const MAX_DECLINED = 5;
 const MAX_FOUND = 100;
 
 /**
  * Buys one number for the company and returns its id.
  *
- * Only one process of the installation can be buying a number (an advisory lock that ends with the
- * process), and the reservation is committed before the carrier is asked. After a crash, the next
- * request for the number asks the carrier under the same key what became of the purchase, instead
- * of buying it twice.
+ * An advisory lock, which ends with the process, lets only one process of the installation buy a
+ * number. The reservation is committed before the carrier is asked. After a crash, the next request
+ * for the number asks the carrier, with the same key, for the outcome of the purchase instead of
+ * buying it twice.
  */
 export async function buyRequested(
   db: Db,

@@ -7,9 +7,9 @@ export interface Contacted {
 }
 
 /**
- * The number of the company to call or text a person from: the one that the person knows
- * (`known_id`), else one of the offer before those of no offer, then one of the same area (country
- * and area code in North America), then the one that was assigned longest ago. Numbers of other
+ * The number of the company to call or text a person from. In this order: the one used before
+ * (`known_id`), one of the offer, one without an offer; within these, one of the same area
+ * (country, and area code in North America), then the one assigned longest ago. Numbers of other
  * offers are never used. Undefined when no number may be used.
  */
 export function chooseNumber(

@@ -3,15 +3,15 @@ import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
 import { HELD_NUMBERS } from './queries/number-lookups';
 
-/** Longer than a purchase takes: one that began earlier was interrupted, and its number is free. */
+/** Longer than a purchase takes: an older one was interrupted, and its number is free. */
 const MAX_PURCHASE_MS = 60_000;
 
-/** Each asks the carrier once, while a caller waits. */
+/** Each search is a request to the carrier while a caller waits. */
 const MAX_SEARCHES = 100;
 
 /**
- * Numbers that the carrier sells and no company of the installation owns or is buying. A carrier
- * may offer a number again that it has sold (the sandbox does).
+ * Numbers that the carrier sells and that no company of the installation owns or is buying. A
+ * carrier may offer a number that it has sold (the sandbox does).
  */
 export async function findNumbers(
   db: Db,
@@ -26,8 +26,8 @@ export async function findNumbers(
     const phone_numbers = found.numbers.map(({ phone_number }) => phone_number.slice(1));
     const rows = await db.sql(HELD_NUMBERS, { phone_numbers, since });
     const held = new Set(rows.map(({ phone_number }) => phone_number));
-    // A carrier that ignores `except` would find the same numbers for ever, or one after the other
-    // all that are held.
+    // A carrier that ignores `except` returns the same numbers forever; another may return the held
+    // numbers one by one.
     if (searches === MAX_SEARCHES || [...held].every((number) => except.has(number)))
       return {
         ok: true,
@@ -39,7 +39,7 @@ export async function findNumbers(
 
 const RETRY_AFTER_SECONDS = '5';
 
-/** 503: the carrier cannot be asked now. `consequence` says what was not done. */
+/** 503. `consequence` states which action was not done. */
 export function carrierUnavailable({ message }: Failure, consequence: string): HttpProblem {
   return new HttpProblem(
     'carrier_unavailable',

@@ -4,14 +4,15 @@ import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
 import type { NumberFields } from './add-number';
 
-/** The fields of a number as requests send them. */
 export type SentFields = Omit<Schemas['PhoneNumberFields'], 'serializer'>;
 
 export const DEFAULTS = { country: 'US', toll_free: false, forward_type: 'offer_id' } as const;
 
 type References = Pick<NumberFields, 'offer_id' | 'buyer_id' | 'traffic_source_id'>;
 
-/** Locks the records that a number refers to (offer, buyer, traffic source), returns their ids. */
+/**
+ * Locks the records that a number refers to (offer, buyer, traffic source), and returns their ids.
+ */
 export async function lockReferences(
   db: Db,
   { offer_id, buyer_id, traffic_source_id }: SentFields,
@@ -32,7 +33,6 @@ export async function lockReferences(
   };
 }
 
-/** The columns of a number that a request sets. */
 export function columnsOf(
   { name, forward_type, external_record_id }: SentFields,
   references: References,

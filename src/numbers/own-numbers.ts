@@ -10,7 +10,7 @@ export interface OwnNumber {
   last_assigned_at: Date | null;
 }
 
-/** The numbers of companies in the order of their ids, by company. */
+/** By company, in the order of ids. */
 export async function loadNumbers(
   sql: Sql,
   companies: readonly string[],

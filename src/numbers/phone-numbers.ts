@@ -25,10 +25,10 @@ import { releaseNumber } from './release-number';
 import { searchNumbers, searchOf } from './search-numbers';
 import { type SortKey } from '../db/list-statements';
 
-// Telephone numbers that companies buy from a carrier, and where calls to them go. The table
-// numbers has a company's own; number_lookups names the owner of each number in the installation.
-// Locks: offer, buyer, traffic source, number; a purchase first takes the advisory lock of its
-// number.
+// Telephone numbers that companies buy from a carrier, and the offer or buyer that gets their
+// calls. Table `numbers` has the numbers of a company; `number_lookups` has the owner of each
+// number of the installation. Locks: offer, buyer, traffic source, number; a purchase first takes
+// the advisory lock of its number.
 
 export const projection = {
   schema: 'PhoneNumber',
@@ -71,7 +71,6 @@ const orders: Record<string, SortKey> = {
   name: { sql: 't.name', type: 'text', nullable: true },
 };
 
-/** The company's numbers, and numbers for sale. */
 export const phoneNumbers = ({ clock, carrier, queue }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {
@@ -121,7 +120,6 @@ const FILTERS = {
   number: 't.phone_number = {number}::bigint',
 };
 
-/** Buys the number that a request asks for and returns its id. */
 async function buy(
   db: Db,
   wanted: Omit<Schemas['PhoneNumberCreate'], 'serializer'>,
@@ -156,7 +154,7 @@ async function update(
   await db.prisma.number.update({ where, data });
 }
 
-/** The call with the number's id where the URL names it by its telephone number. */
+/** Sets the id of the number where the URL has the telephone number instead. */
 async function withId<C extends { params: { id: Reference }; db: Db }>(call: C): Promise<C> {
   const phone_number = telephoneOf(String(call.params.id));
   if (phone_number === undefined) return call;

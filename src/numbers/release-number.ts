@@ -16,8 +16,8 @@ interface Releasing {
 }
 
 /**
- * Gives a locked number of the company back to the carrier. The carrier is asked last: when it
- * declines, nothing has changed, and releasing again what it has released before is no error.
+ * Releases a locked number of the company at the carrier. The carrier is asked last: when it
+ * declines, the transaction rolls back. Releasing a number twice is no error.
  */
 export async function releaseNumber(
   db: Db,
@@ -54,8 +54,8 @@ export async function releaseNumber(
 }
 
 /**
- * Removes a released number from the leads that had it, in batches in the order of their ids. No
- * index of leads exists for this rare job.
+ * Removes a released number from the leads that had it, in batches in the order of ids. No index
+ * serves this rare job.
  */
 export async function forgetNumber(
   { company_id, id }: Tasks['forget_number'],

@@ -19,7 +19,7 @@ interface SentSearch {
   query?: string | null;
 }
 
-/** A search as carriers take it. A plus sign in a query string arrives as a space. */
+/** Throws 422. A plus sign in a query string arrives as a space. */
 export function searchOf({
   country = DEFAULTS.country,
   toll_free = DEFAULTS.toll_free,
@@ -46,7 +46,6 @@ export function searchOf({
   };
 }
 
-/** One page of the numbers that the carrier sells. */
 export async function searchNumbers(
   db: Db,
   query: ListQuery & SentSearch,
@@ -75,7 +74,7 @@ function recordOf({ phone_number, country }: { phone_number: string; country: st
   return JSON.stringify(record);
 }
 
-/** The index of the first number of a page, by its cursor. */
+/** The index of the first number of the page at a cursor. */
 function placeOf(cursor: number): number {
   if (cursor === START) return 0;
   return cursor === END ? MAX_NUMBERS : cursor;

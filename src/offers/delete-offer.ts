@@ -6,8 +6,8 @@ import { revokeLeadToken } from './lead-token';
 import { revokeSourceTokens } from './source-tokens';
 
 /**
- * Deletes a locked offer, detaches what refers to it, and queues the removal of its leads. Returns
- * its lead token, which became invalid.
+ * Deletes a locked offer, detaches the records that refer to it, and queues the removal of its
+ * leads. Returns its lead token, which is invalid from now on.
  */
 export async function deleteOffer(
   tx: Db,

@@ -3,7 +3,7 @@ import type { Db } from '../db/tenant';
 import { unknownReferences } from '../db/records';
 import { FIND_TRAFFIC_SOURCE } from './queries/traffic-sources';
 
-/** Returns the id of a traffic source named by its id, its uuid or its user_traffic_source_id. */
+/** Finds a traffic source by its id, its uuid or its user_traffic_source_id. */
 export async function findTrafficSource(
   { sql }: Pick<Db, 'sql'>,
   name: Reference,

@@ -11,9 +11,9 @@ import { revoking } from './lead-token';
 import { createOffer, OFFER_DEFAULTS, updateOffer } from './save-offer';
 import { BY_TIMES, type SortKey } from '../db/list-statements';
 
-// Offers: what calls and leads are for. An offer has the buyers and groups that may get its calls,
-// and a lead token with which leads are submitted to it. Locks: suppression lists, the offer,
-// buyer groups, buyers.
+// Offers: campaigns that receive calls and leads. An offer has the buyers and groups that may get
+// its calls, and a lead token for submitting leads. Locks: suppression lists, the offer, buyer
+// groups, buyers.
 
 const attached = (table: string, column: string) => `ARRAY(
   SELECT a.${column} FROM ${table} a

@@ -105,13 +105,12 @@ const COLUMNS = [
   'abandoned_message',
 ] as const satisfies readonly (keyof Fields)[];
 
-/** The fields that are columns of the offer's row. */
 const columnsOf = (fields: Fields) =>
   Object.fromEntries(
     COLUMNS.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])),
   );
 
-/** The payouts with the ids of the traffic sources that they name. */
+/** Replaces references to traffic sources by their ids. */
 async function payoutsOf(db: Db, { payouts }: Fields): Promise<Pick<Fields, 'payouts'>> {
   if (!payouts) return {};
   const named = [];
@@ -127,7 +126,7 @@ async function payoutsOf(db: Db, { payouts }: Fields): Promise<Pick<Fields, 'pay
   return { payouts: named };
 }
 
-/** With SQL of our own: to Prisma a list cannot be null. */
+/** In SQL: Prisma cannot set a list to null. */
 async function savePowers(
   { sql }: Db,
   id: bigint,
@@ -137,7 +136,7 @@ async function savePowers(
   await sql(SET_LEAD_TOKEN_POWERS, { id, powers: powers && [...new Set(powers)] });
 }
 
-/** Attaches suppression lists, then groups, then buyers: the order of locks. */
+/** In the order of locks: suppression lists, groups, buyers. */
 async function attach(
   db: Db,
   offer_id: bigint,

@@ -19,7 +19,7 @@ const COLUMNS = [
   'payouts',
 ] as const satisfies readonly (keyof Fields)[];
 
-/** The columns of a source's own row among the fields, except its name. */
+/** The columns among the fields, except the name. */
 export async function columnsOf(db: Db, fields: Fields) {
   const own = COLUMNS.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]]));
   return {
@@ -29,7 +29,7 @@ export async function columnsOf(db: Db, fields: Fields) {
   };
 }
 
-/** A blank zone and blank payouts have been replaced by their defaults. */
+/** Blank time zones and payouts have been replaced by the defaults. */
 type Columns = Omit<Pick<Fields, (typeof COLUMNS)[number]>, 'time_zone' | 'payouts'> & {
   time_zone?: string;
   payouts?: Schemas['TrafficSourcePayout'][];
@@ -49,12 +49,11 @@ async function buyersOf<Name extends string>(
 interface Caps {
   id: bigint;
   fields: Fields & { time_zone?: string | null };
-  /** The source's time zone before. */
+  /** The time zone before the write. */
   time_zone: string;
   now: Date;
 }
 
-/** Sets the caps of a source that has just been written. */
 export async function saveCaps(db: Db, { id, fields, time_zone, now }: Caps): Promise<void> {
   const limits = limitsIn(fields);
   const is_moved = Boolean(fields.time_zone) && fields.time_zone !== time_zone;

@@ -16,7 +16,7 @@ const PLACES = {
 type PlaceName = keyof typeof PLACES;
 const NAMES = Object.keys(PLACES) as PlaceName[];
 
-/** The one place that a token is for. Throws 422 for none, and for several. */
+/** The record that a token is for. Throws 422 unless exactly one is named. */
 function placeOf(fields: Fields): { field: PlaceName; reference: Reference } {
   const [field, other] = NAMES.filter(
     (name) => fields[name] !== undefined && fields[name] !== null,
@@ -36,7 +36,10 @@ function placeOf(fields: Fields): { field: PlaceName; reference: Reference } {
   return { field, reference: fields[field]! };
 }
 
-/** Makes a token of a traffic source; the secret of one for an inbound webhook is returned once. */
+/**
+ * Creates a token of a traffic source. The secret of a token for an inbound webhook is returned
+ * only here.
+ */
 export async function createSourceToken(
   tx: Db,
   fields: Fields,
@@ -82,7 +85,6 @@ type Owner =
   | { schedule_id: bigint }
   | { inbound_webhook_id: bigint };
 
-/** Revokes tokens of traffic sources: one, or all of a source or of a place. */
 export async function revokeSourceTokens(tx: Db, owner: Owner, now: Date): Promise<void> {
   const where = { ...owner, deleted_at: null };
   const select = { lead_token: true };

@@ -36,7 +36,6 @@ export const projection = {
   'traffic_source_tokens'
 >;
 
-/** The tokens with which traffic sources submit leads and calls of their own. */
 export const trafficSourceTokens = ({ clock, pepper, authenticator }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {
@@ -49,7 +48,7 @@ export const trafficSourceTokens = ({ clock, pepper, authenticator }: Deps) => {
 
     createTrafficSourceToken: (call) => {
       let made: WebhookToken | undefined;
-      // Its endpoint may be remembered without it.
+      // The endpoint may be cached without the new token.
       call.db.afterCommit(authenticator.forgetTokens);
       return records.create(
         { ...call, query: {} },

@@ -15,11 +15,10 @@ import { columnsOf, saveCaps } from './save-traffic-source';
 import { revokeSourceTokens } from './source-tokens';
 import { orders, projection } from './traffic-sources-columns';
 
-// Traffic sources: where leads and calls come from, and who is paid for them.
+// Traffic sources: the origins of leads and calls, which are paid for them.
 
 const key = (company_id: bigint, id: bigint) => ({ company_id_id: { company_id, id } });
 
-/** Deletes a locked source: teams and numbers lose it. */
 async function deleteSource(tx: Db, id: bigint, now: Date): Promise<void> {
   await leaveTeams(tx, { kind: 'traffic_source', id }, now);
   await revokeSourceTokens(tx, { traffic_source_id: id }, now);
@@ -86,13 +85,13 @@ type Names = Pick<
 
 const MAX_NAME = 255;
 
-/** The name that is made of a source's other names; blank where it has none. */
+/** The name that is derived from the other fields; blank when all of them are. */
 function madeOf({ first_name, last_name, company_name, email }: Names): string {
   const person = [first_name, last_name].flatMap((name) => name?.trim() || []).join(' ');
   return cutText(person || company_name?.trim() || email || '', MAX_NAME);
 }
 
-/** Throws 422 where a source has nothing to be called by. */
+/** Throws 422 when no field gives a name. */
 function nameOf(names: Names): string {
   const name = names.name?.trim() || madeOf(names);
   if (name) return name;
@@ -103,7 +102,7 @@ function nameOf(names: Names): string {
   );
 }
 
-/** The name after a change: one that is made of the others follows them. */
+/** A derived name follows the fields that it is derived from. */
 function changedName(before: Names & { name: string }, fields: Names): string {
   const is_made = before.name === madeOf(before);
   const name = fields.name === undefined && !is_made ? before.name : fields.name;

@@ -9,12 +9,11 @@ import type { ContactState } from './lock-contacts';
 import type { StepContext } from './step-context';
 import { StepRecorder, type AdvancedLead } from './step-recorder';
 
-/** When a lead whose next step could not be determined is tried again. */
 export const FAULT_DELAY_MS = 600_000;
-/** More steps than a reasonable schedule takes at once; the rest follow in the next batch. */
+/** More steps than a reasonable schedule has at once; the rest follow in the next batch. */
 const MAX_STEPS = 50;
 
-/** Takes the steps of a locked lead that are due now, until it waits, stops or ends. */
+/** Runs the steps of a locked lead that are due now, until it waits, stops or ends. */
 export async function advanceLead(locked: DueLead, context: StepContext): Promise<AdvancedLead> {
   const { outreach, contact } = context;
   const recorder = new StepRecorder(locked, outreach);
@@ -32,7 +31,7 @@ export async function advanceLead(locked: DueLead, context: StepContext): Promis
   return recorder.result();
 }
 
-/** Puts off a lead whose next step could not be determined, and changes nothing else of it. */
+/** Postpones a lead whose next step could not be determined, and changes nothing else. */
 export function putOff(locked: DueLead, { outreach }: StepContext): AdvancedLead {
   const recorder = new StepRecorder(locked, outreach);
   const { state, now } = recorder;
@@ -46,7 +45,6 @@ export function putOff(locked: DueLead, { outreach }: StepContext): AdvancedLead
   return recorder.result();
 }
 
-/** The next step of a lead, by its schedule or its offer. Pure. */
 function decide(
   { lead, progress }: StepRecorder,
   plan: Plan,
@@ -58,7 +56,7 @@ function decide(
   return next(progress, plan, facts);
 }
 
-/** Carries a verdict out. Returns whether the lead has no more steps now. */
+/** Carries out a verdict. Returns true when the lead has no more steps now. */
 async function apply(
   recorder: StepRecorder,
   verdict: OfferVerdict,
@@ -104,7 +102,6 @@ const PARKED = {
   disabled: { event: 'disabled', message: 'its offer or schedule is paused' },
 };
 
-/** Stops the lead where it is until the reason is gone. */
 function park(recorder: StepRecorder, status: ParkReason): void {
   const { state, progress, contact_changes } = recorder;
   Object.assign(state, {
@@ -131,7 +128,6 @@ function changeContact(
   recorder.noteAction();
 }
 
-/** Ends the lead. */
 function end(recorder: StepRecorder, status: string, { carrier, mailer }: Channels): void {
   const { state, progress, now } = recorder;
   Object.assign(state, {
@@ -143,12 +139,11 @@ function end(recorder: StepRecorder, status: string, { carrier, mailer }: Channe
     schedule_ended_at: iso(now),
   });
   if (progress.callback_at) recorder.endCallback('canceled', { reason: 'the lead has ended' });
-  // An external service may have been asked in a transaction that failed.
+  // A transaction that failed may already have asked an external service to send.
   if (state.tries > 0 || !carrier.instant || !mailer.instant) recorder.abandonDelivery();
   recorder.log('ended', status);
 }
 
-/** The status of a lead that has completed its schedule. */
 function finalStatus(recorder: StepRecorder, { actions }: Plan): string {
   const { state } = recorder;
   const status = recorder.completedStatus();

@@ -34,7 +34,7 @@ export interface Advancing {
 }
 
 /**
- * Takes the steps of claimed leads in the open transaction: locks, decides, sends and records.
+ * Runs the steps of claimed leads in the open transaction: locks, decides, sends and records.
  * Returns the leads with a deferred draft, which need another call at once.
  */
 export async function advanceLeads(
@@ -59,7 +59,7 @@ export async function advanceLeads(
     await pause();
     const contact = contacts.get(contactKey(lead))!;
     const context = { outreach, contact, channels, send, buyerFor, lease_until };
-    // An error before the database is asked again concerns this lead alone.
+    // An error before the next statement concerns this lead alone.
     const result = await advanceLead(lead, context).catch((error: unknown) => {
       deps.log.error(
         { err: error, lead_id: lead.id, company_id: lead.company_id },
@@ -84,7 +84,6 @@ export async function advanceLeads(
   return advanced.flatMap(({ lead, state }) => (state.keeps_claim ? [lead] : []));
 }
 
-/** One recording of the steps of many leads. */
 function combine(advanced: readonly AdvancedLead[]): Recording {
   const all = emptyRecording();
   const contacts = new Map<string, Recording['contacts'][number]>();
@@ -106,7 +105,9 @@ function combine(advanced: readonly AdvancedLead[]): Recording {
   return { ...all, contacts: [...contacts.values()] };
 }
 
-/** Queues the webhooks of schedules. `log_ids` are those of all logs in the order of `advanced`. */
+/**
+ * Queues the webhooks of schedules. `log_ids` has the ids of all logs in the order of `advanced`.
+ */
 async function queueWebhooks(
   client: PoolClient,
   advanced: readonly AdvancedLead[],
@@ -126,7 +127,6 @@ async function queueWebhooks(
   }
 }
 
-/** Queues what follows in calls of the sandbox, which has no telephones. */
 async function playSandboxCalls(
   client: PoolClient,
   { calls }: Recording,

@@ -38,7 +38,6 @@ const MESSAGES: Record<Obstacle | 'daylight_hours' | 'business_hours', string> =
   business_hours: 'put off until the business is open',
 };
 
-/** What happened to a lead, and what its schedule will do if nothing else changes. */
 export async function timelineOf(
   db: Db,
   lead: DueLead,
@@ -78,7 +77,7 @@ function situationOf(lead: DueLead, contact: ContactState, outreach: OutreachCon
   };
 }
 
-/** Why the lead waits longer than its schedule says; undefined when it does not. */
+/** The reason why the lead waits longer than its schedule says; undefined when it does not. */
 function delayOf(lead: DueLead, outreach: OutreachContext): Situation['delayed_by'] {
   const { delay_reason, next_action_at, callback_at, zones, tries } = lead;
   if (tries > 0 && delay_reason === 'carrier' && !callback_at) return 'carrier';
@@ -92,7 +91,6 @@ function delayOf(lead: DueLead, outreach: OutreachContext): Situation['delayed_b
 const messageFor = ({ accessScope }: Db, message: string): string =>
   accessScope ? message.replace(/(would take the call): .*$/, '$1') : message;
 
-/** The steps, with whether a buyer would take the calls that are routed. */
 async function withBuyers(
   db: Db,
   lead: DueLead,
@@ -142,7 +140,6 @@ function timelineStep(lead: DueLead, step: PlannedStep, viewing: Viewing): Schem
   };
 }
 
-/** What a delivery says, in short. */
 function textOf(delivery: Draft | Fault | undefined): string | null {
   if (!delivery || 'fault' in delivery) return null;
   switch (delivery.table) {

@@ -5,10 +5,10 @@ import { loadRouting } from '../routing/load-routing';
 import { NO_ORIGIN, routeFacts } from '../routing/route-facts';
 import type { DueLead } from './load-leads';
 
-/** The draw does not decide whether there is a buyer. */
+/** The seed does not affect whether there is a buyer. */
 const ANY_SEED = 'availability';
 
-/** Whether some buyer of an offer would take a call that is placed with a lead now. Reserves nothing. */
+/** Returns whether a buyer of an offer would take a call placed to a lead now. Reserves nothing. */
 export async function buyerAvailability(
   db: Statements,
   lead: Pick<DueLead, 'data' | 'caller_number' | 'traffic_source_id' | 'sub_id'>,

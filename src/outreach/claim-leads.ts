@@ -5,20 +5,19 @@ import { CLAIM_BY_PRIORITY, CLAIM_BY_TIME, RELEASE_LEADS } from './queries/claim
 export interface Claim {
   claim_id: string;
   now: Date;
-  /** When another worker may claim the leads. */
   lease_until: Date;
   limit: number;
 }
 
 /**
  * Leads without a priority get at least a quarter of each batch: otherwise a company that gives all
- * its leads a priority would keep those of all others waiting.
+ * its leads a priority would keep the leads of all others waiting.
  */
 const SHARE_OF_PRIORITY = 0.75;
 
 /**
- * Claims due leads and returns them in the order in which they are contacted: those with a priority
- * first, the lowest number before others. No other worker gets them until the lease is over.
+ * Claims due leads and returns them in the order in which they are contacted: leads with a priority
+ * first, the lowest number before others. No other worker gets them until the lease ends.
  */
 export async function claimDueLeads(
   sql: Sql,

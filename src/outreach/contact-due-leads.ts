@@ -15,9 +15,9 @@ import type { Sender } from './step-context';
 
 // Outreach contacts leads when they are due, by the calls, text messages and e-mails of their
 // schedules. A worker claims a batch of leads under a lease. The steps of a lead are decided and
-// recorded in one transaction that locks, in this order: contacts, leads, the rows of what is sent,
-// counters, numbers. Every step has a key of its own, so that it is done once, however many workers
-// there are and wherever they die.
+// recorded in one transaction. Lock order: contacts, leads, deliveries, counters, numbers. Every
+// step has its own key, so that it is done once, however many workers there are and wherever they
+// fail.
 
 export type OutreachDeps = Pick<
   Deps,
@@ -25,7 +25,7 @@ export type OutreachDeps = Pick<
 >;
 
 export interface OutreachOptions {
-  /** How long a worker has its claims; when it dies, others take the leads over after that. */
+  /** The duration of claims: other workers take over the leads of a failed one afterwards. */
   lease_ms?: number;
   /** Aborted to end the worker soon: deliveries in progress finish, other leads are released. */
   signal?: AbortSignal;
@@ -33,11 +33,11 @@ export interface OutreachOptions {
 
 const LEASE_MS = 20_000;
 /**
- * Leads that a worker claims at once: fewer when a carrier outside must be asked, so that several
- * workers share the work.
+ * Leads that a worker claims at once: fewer with an external carrier, so that several workers share
+ * the work.
  */
 const BATCH_SIZE = { instant: 400, external: 40 };
-/** Leads sent to at the same time; each holds a database connection meanwhile. */
+/** Leads that are sent to at the same time; each holds a database connection. */
 const MAX_CONCURRENT = 4;
 
 interface Batch {
@@ -46,7 +46,7 @@ interface Batch {
   now: Date;
 }
 
-/** Contacts one batch of the leads that are due, and returns how many there were. */
+/** Contacts one batch of due leads, and returns how many there were. */
 export async function contactDueLeads(
   deps: OutreachDeps,
   { lease_ms = LEASE_MS, signal }: OutreachOptions = {},
@@ -73,9 +73,9 @@ const channelsOf = ({ carrier, mailer, config }: OutreachDeps): Channels => ({
 });
 
 /**
- * Advances a batch in one transaction, and returns the leads that something outside must be sent
- * to. When the transaction fails twice, each lead gets one of its own, so that a lead whose data
- * fails does not stop the others.
+ * Runs the steps of a batch in one transaction, and returns the leads with a deferred draft. When
+ * the transaction fails twice, each lead gets its own, so that a lead whose data fails does not
+ * stop the others.
  */
 async function advanceBatch(
   leads: readonly LeadKey[],
@@ -93,7 +93,7 @@ async function advanceBatch(
     return await attempt(leads).catch(() => attempt(leads));
   } catch (error) {
     deps.log.warn({ err: error }, 'a batch of leads failed; its leads are tried one by one');
-    // Throws when the database is down: then the leads are not at fault.
+    // Throws when the database is down: then the leads are not the cause.
     await sqlOn(pool)(CHECK_CONNECTION, {});
   }
   const deferred: LeadKey[] = [];
@@ -110,7 +110,7 @@ async function advanceBatch(
 /** SQLSTATE classes of temporary errors: connections, deadlocks, resources, locks, shutdown. */
 const TEMPORARY = /^(08|40|53|55|57)/;
 
-/** Puts a lead off whose statements fail. After a temporary error the lease ends by itself. */
+/** Postpones a lead whose statements fail. After a temporary error the lease simply expires. */
 async function putOffFailed(
   lead: LeadKey,
   { claim_id, now }: Batch,
@@ -126,8 +126,8 @@ async function putOffFailed(
 }
 
 /**
- * Sends everything that is due to one lead, one message in each transaction. Others may change the
- * lead in between, so that each transaction decides again.
+ * Sends everything that is due to one lead, one message in each transaction. The lead may change
+ * between them, so that each transaction decides again.
  */
 async function deliverTo(
   lead: LeadKey,
@@ -150,7 +150,6 @@ async function deliverTo(
   }
 }
 
-/** Sends one draft to an external service and defers the next. */
 function oneMessage(client: PoolClient, { now }: Batch, deps: OutreachDeps): Sender {
   const channels = channelsOf(deps);
   let is_sent = false;

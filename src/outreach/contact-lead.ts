@@ -12,8 +12,8 @@ const FIRST_RETRY_MS = 15_000;
 const MAX_RETRY_MS = 3_600_000;
 
 /**
- * Texts, calls or e-mails a lead by an action of its schedule, or without one calls it back as it
- * asked for. Returns whether the lead has no more steps now.
+ * Texts, calls or e-mails a lead by an action of its schedule, or without one calls it back at its
+ * request. Returns true when the lead has no more steps now.
  */
 export async function contactLead(
   recorder: StepRecorder,
@@ -58,8 +58,8 @@ function draftOf(
 }
 
 /**
- * Whether a call waits because no buyer would take it now. It is looked at again when hours or caps
- * change, and the lead expires meanwhile as it would otherwise.
+ * Delays a call that no buyer would take now. It is checked again when hours or caps change; the
+ * lead expires as usual in the meantime.
  */
 async function waitsForBuyer(
   recorder: StepRecorder,
@@ -92,7 +92,7 @@ interface PutOff {
   action: Action | undefined;
 }
 
-/** Puts a contact off. A callback delays only itself, not the next action of the schedule. */
+/** Postpones a contact. A callback delays only itself, not the next action of the schedule. */
 function putOffContact(recorder: StepRecorder, { action, ...wait }: PutOff): void {
   recorder.wait({ ...wait, ...(action && { action }) });
   if (recorder.progress.callback_at)
@@ -104,7 +104,7 @@ function tableOf(action: Action | undefined): Draft['table'] {
   return isAttempt(action.type) ? 'text_messages' : 'emails';
 }
 
-/** Puts the step off; each try waits twice as long as the one before. */
+/** Postpones the step; each delay is twice as long as the one before. */
 function retry(recorder: StepRecorder, sent: Sent, action: Action | undefined): void {
   const { state, now } = recorder;
   const delay_ms = Math.min(FIRST_RETRY_MS * 2 ** state.tries, MAX_RETRY_MS);
@@ -127,14 +127,13 @@ function recordResult(recorder: StepRecorder, sent: Sent, action: Action | undef
   recorder.complete(action, table === 'calls' ? row.uuid : undefined);
 }
 
-/** A draft that may not be tried again has failed. */
+/** A draft that may not be retried has failed. */
 function finalDraft({ draft: message, ok, retryable }: Sent): Draft {
   if (ok || !retryable) return message;
   const { error_code: code, error_message } = message.row;
   return withStatus(message, 'failed', { code, message: error_message });
 }
 
-/** A delivery's status with the reason where it failed, for histories. */
 export const resultText = ({ row }: Draft): string => {
   const reason = row.error_message ?? row.error_code;
   return reason ? `${row.status}: ${reason}` : row.status;

@@ -30,23 +30,19 @@ import {
 import type { DueLead } from './load-leads';
 import type { ContactState } from './lock-contacts';
 
-/** The column of a lead with the number that it is texted or called from. */
 export type NumberColumn = 'sms_number_id' | 'dial_number_id';
 
-/** What becomes of a call to a lead once it is answered. */
+/** How a call to a lead continues once it is answered. */
 export interface Connection {
-  /** A telephone number or a sip: address; null: a buyer of the offer, as for incoming calls. */
+  /** A telephone number or a sip: address; null: a buyer of the offer, as for inbound calls. */
   connect_to: string | null;
-  /** How long the lead's telephone rings. */
   timeout_seconds: number;
   machine_action: MachineAction;
   /** With tokens; text or a URL. */
   machine_message: string | null;
-  /** Whether a routed call waits until a buyer would take it. */
   only_when_buyer_available: boolean;
 }
 
-/** Calls for which no action says otherwise. */
 const ROUTED: Connection = {
   connect_to: null,
   timeout_seconds: 30,
@@ -55,7 +51,6 @@ const ROUTED: Connection = {
   only_when_buyer_available: true,
 };
 
-/** The connection of a dial action. */
 export const connectionBy = (action: ActionRow): Connection => ({
   connect_to: action.connect_to,
   timeout_seconds: action.timeout_seconds ?? ROUTED.timeout_seconds,
@@ -69,13 +64,13 @@ interface Loaded {
   /** By `recordKey`. */
   schedules: ReadonlyMap<string, CompiledSchedule>;
   offers: ReadonlyMap<string, OfferRow>;
-  /** What filters need to be looked up; by the id of the lead. Filled when all else is loaded. */
+  /** Values of lists that filters need, by the id of the lead. Filled after everything else. */
   found: Map<string, Found>;
-  /** Numbers of each company. */
+  /** By company id. */
   numbers: ReadonlyMap<string, readonly OwnNumber[]>;
   /** By the id of the lead. */
   suppressed_by: ReadonlyMap<string, number>;
-  /** What their companies, offers and schedules say of numbers; by the id of the lead. */
+  /** Restrictions by companies, offers and schedules, by the id of the lead. */
   contactability: ReadonlyMap<string, Contactability>;
   calls: ReadonlyMap<string, CallFacts>;
 }
@@ -88,7 +83,7 @@ export class OutreachContext {
     this.now = loaded.now;
   }
 
-  /** Looks up what the filters of actions need, before any is judged. */
+  /** Looks up values that the filters of actions need, before any filter is evaluated. */
   async lookUp(sql: Sql, leads: readonly DueLead[]): Promise<this> {
     const { found } = this.loaded;
     const deciding = leads.flatMap((lead) => {
@@ -108,7 +103,6 @@ export class OutreachContext {
     return this.loaded.schedules.get(recordKey({ ...lead, id: lead.schedule_id }));
   }
 
-  /** An action of the lead's schedule as it is stored. */
   actionOf(lead: DueLead, { id }: Pick<Action, 'id'>): ActionRow {
     return this.scheduleOf(lead)!.rows.get(id)!;
   }
@@ -117,7 +111,7 @@ export class OutreachContext {
     return this.loaded.offers.get(recordKey({ ...lead, id: lead.offer_id }));
   }
 
-  /** Whether the lead's schedule, or without one its offer, was deleted. */
+  /** The lead's schedule, or without one its offer, was deleted. */
   isOrphan(lead: DueLead): boolean {
     return lead.schedule_id === null
       ? this.offerOf(lead) === undefined
@@ -177,12 +171,10 @@ export class OutreachContext {
     );
   }
 
-  /** The number that a lead is texted or called from. */
   numberFor(lead: DueLead, column: NumberColumn): OwnNumber | undefined {
     return chooseNumber(this.numbersOf(lead.company_id), lead, lead[column]);
   }
 
-  /** The number of the lead's company that has these digits. */
   ownNumber({ company_id }: DueLead, digits: string): OwnNumber | undefined {
     return this.numbersOf(company_id).find(({ number }) => number === digits);
   }
@@ -192,8 +184,8 @@ export class OutreachContext {
   }
 
   /**
-   * What becomes of a call that no action places: as the first dial action of the lead's schedule
-   * says; without one it is routed.
+   * The connection of a call that no action places: that of the first dial action of the lead's
+   * schedule; without one the call is routed.
    */
   connectionOf(lead: DueLead): Connection {
     const dial = dialActionOf(this.scheduleOf(lead));
@@ -205,7 +197,6 @@ export class OutreachContext {
     return lead.offer_id ?? this.scheduleOf(lead)?.row.offer_id ?? null;
   }
 
-  /** The plan of a lead by its schedule and its tokens. */
   planFor(lead: DueLead): Plan {
     return planOf(this.scheduleOf(lead), lead, this.tokensOf(lead));
   }
@@ -214,7 +205,7 @@ export class OutreachContext {
 const dialActionOf = (schedule: CompiledSchedule | undefined) =>
   schedule?.row.actions.find(({ action_type }) => action_type === 'dial');
 
-/** Loads what decides about leads, in a fixed number of statements. */
+/** Loads the records that decide about leads, in a fixed number of statements. */
 export async function openContext(
   sql: Sql,
   leads: readonly DueLead[],

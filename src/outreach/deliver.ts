@@ -2,11 +2,10 @@ import type { Failure } from '../carriers/carrier';
 import type { MailFailure } from '../mail/mailer';
 import type { Channels, Draft } from './draft';
 
-/** Whether a draft can be sent inside the transaction that records it, together with others. */
+/** The draft can be sent inside the transaction that records it, together with others. */
 export const isInstant = ({ table }: Draft, { carrier, mailer }: Channels): boolean =>
   table === 'emails' ? mailer.instant : carrier.instant;
 
-/** Earlier tries to send a draft to a carrier. */
 export interface EarlierTry {
   /** When the first try began that the carrier may have accepted. */
   tried_at?: Date;
@@ -15,18 +14,16 @@ export interface EarlierTry {
 }
 
 export interface Sent {
-  /** The draft with the result in its row. */
   draft: Draft;
   /** The carrier or mailer accepted it, though it may not have arrived. */
   ok: boolean;
-  /** It may be tried again. */
   retryable: boolean;
 }
 
 /** A message for a machine is played after its greeting. */
 const DETECT = { hang_up: 'at_once', connect: 'at_once', leave_message: 'for_message' } as const;
 
-/** Hands a draft to the carrier or the mailer, once. */
+/** Passes a draft to the carrier or the mailer, once. */
 export async function send(
   draft: Draft,
   earlier: EarlierTry,
@@ -78,7 +75,6 @@ function failed(draft: Draft, failure: Failure | MailFailure): Sent {
   };
 }
 
-/** The draft with a status and an error in its row. */
 export function withStatus(
   draft: Draft,
   status: string,

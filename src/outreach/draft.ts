@@ -8,11 +8,10 @@ import { isRecording } from '../phone/machine-message';
 import type { DueLead } from './load-leads';
 import type { CallRow, EmailRow, TextMessageRow } from './record-steps';
 
-/** The services that deliver drafts. */
 export interface Channels {
   carrier: Carrier;
   mailer: Mailer;
-  /** The sender of e-mails whose action and schedule name none. */
+  /** The sender of e-mails whose action and schedule have none. */
   mail_from: string;
 }
 
@@ -22,7 +21,7 @@ export type Draft =
   | { table: 'calls'; row: CallRow; column: NumberColumn; timeout_seconds: number }
   | { table: 'emails'; row: EmailRow };
 
-/** Why there is no draft, in words for the lead's history. */
+/** Why there is no draft, as text for the lead's history. */
 export interface Fault {
   fault: string;
 }
@@ -34,7 +33,7 @@ interface Drafting {
   channels: Channels;
 }
 
-/** What an action would send to a lead. Sends nothing. */
+/** The draft of an action for a lead. Sends nothing. */
 export function draft(
   lead: DueLead,
   action: ActionRow,
@@ -76,7 +75,7 @@ function draftSms(
   return { table: 'text_messages', row, column: 'sms_number_id' };
 }
 
-/** The call of a dial action, or without an action the callback that a lead asked for. */
+/** The call of a dial action, or without an action the callback that a lead requested. */
 export function draftCall(
   lead: DueLead,
   connection: Connection,
@@ -104,7 +103,6 @@ export function draftCall(
   return { table: 'calls', row, column: 'dial_number_id', timeout_seconds };
 }
 
-/** A message with its tokens; the URL of a recording stays as it is. */
 const spoken = (message: string | null, tokens: TokenSource): string | null =>
   message === null || isRecording(message) ? message : substitute(message, tokens);
 
@@ -147,8 +145,8 @@ const common = (lead: DueLead, action?: ActionRow) => ({
 });
 
 /**
- * The key of a step: of an action of the lead's schedule, or of the callback that it asked for. It
- * is the same in every process and at every try, and differs between steps. A UUIDv7 with the
+ * The key of a step: of an action of the lead's schedule, or of the callback that it requested. The
+ * key is identical in every process and at every try, and differs between steps. A UUIDv7 with the
  * lead's time.
  */
 function keyOf(

@@ -1,5 +1,5 @@
 // Words with which people end and resume contact, and ask who texts them. Carriers and laws require
-// that they are understood at the beginning of a text, whatever follows.
+// that they are recognized at the beginning of a text, whatever follows.
 
 import { cutText } from '../storable-text';
 
@@ -31,12 +31,12 @@ const KEYWORDS = new Map(
 const OPT_OUT = /^opt[^\p{L}\p{N}]+out(?![\p{L}\p{N}])/u;
 const FIRST_WORD = /^[\p{L}\p{N}]+/u;
 
-/** More than the longest word, with what may stand before it and between its halves. */
+/** More than the longest word, including characters before it and between its halves. */
 const MAX_LENGTH = 200;
 
 /**
- * What the first word of a text asks for, in any case and without its punctuation and accents. Wide
- * and ornamental letters, which some keyboards send, are the letters that they stand for.
+ * Reads the keyword at the beginning of a text, in any case and without punctuation and accents.
+ * Wide and ornamental letters, which some keyboards send, count as plain ones.
  */
 export function keywordOf(text: string): Keyword | undefined {
   const plain = cutText(text, MAX_LENGTH)

@@ -1,7 +1,7 @@
 import type { DueLead } from './load-leads';
 import type { LeadState } from './record-steps';
 
-/** A time as the database takes it inside JSON. */
+/** A time in the format for JSON parameters of statements. */
 export const iso = (time: Date | null | undefined): string | null => time?.toISOString() ?? null;
 
 /** The state of a lead before its steps; it is not due again unless a step says so. */

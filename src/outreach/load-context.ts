@@ -10,7 +10,7 @@ import {
   LOAD_SCHEDULES,
 } from './queries/context';
 
-// Records that decide what happens to leads, for many leads of several companies at once. Those
+// Records that decide what happens to leads, for many leads of several companies at once. Records
 // with an id of a company are returned by `recordKey`.
 
 export interface OfferRow {
@@ -18,7 +18,6 @@ export interface OfferRow {
   id: string;
   name: string;
   paused: boolean;
-  /** Ids of its suppression lists. */
   lists: string[];
 }
 
@@ -27,10 +26,8 @@ interface RecordKey {
   id: string | null;
 }
 
-/** The key of a record in maps. */
 export const recordKey = ({ company_id, id }: RecordKey): string => `${company_id}/${id}`;
 
-/** Schedules that are not deleted, with their actions in order. */
 export async function loadSchedules(
   sql: Sql,
   keys: readonly RecordKey[],
@@ -38,7 +35,6 @@ export async function loadSchedules(
   return byKey(await sql(LOAD_SCHEDULES, distinct(keys)));
 }
 
-/** Offers that are not deleted. */
 export async function loadOffers(
   sql: Sql,
   keys: readonly RecordKey[],
@@ -58,14 +54,13 @@ function distinct(keys: readonly RecordKey[]) {
   };
 }
 
-/** A number and the suppression lists that may hold it. */
 export interface SuppressionCheck {
   company_id: string;
   caller_number: string;
   lists: readonly string[];
 }
 
-/** The id of the first list that holds the number of a check, by the index of the check. */
+/** The id of the first list that contains the number of a check, by the index of the check. */
 export async function findSuppressions(
   sql: Sql,
   checks: readonly SuppressionCheck[],
@@ -83,16 +78,16 @@ export async function findSuppressions(
   return new Map(found.map(({ place, list_id }) => [place!, list_id]));
 }
 
-/** Whether a number may be contacted for a lead, beyond what its contact says. */
+/** Restrictions of a lead's number in addition to those of its contact. */
 export interface Contactability {
-  /** Its offer or schedule blocks the number, or the number has opted out of it. */
+  /** The offer or schedule blocks the number, or the number has opted out of it. */
   blocked: boolean;
   opt_out: boolean;
-  /** Why the company neither calls nor texts it, wherever the lead is. */
+  /** Why the company neither calls nor texts it, at any offer or schedule. */
   refusal: string | undefined;
 }
 
-/** By the id of the lead. */
+/** Returned by the id of the lead. */
 export async function loadContactability(
   sql: Sql,
   leads: readonly (LeadKey & { offer_id: string | null; schedule_id: string | null })[],
@@ -112,17 +107,15 @@ export async function loadContactability(
   );
 }
 
-/** Calls of a lead's number, for the tokens that show them. */
 export interface CallFacts {
-  /** Of the lead's last call. */
+  /** The lead's last call. */
   call_uuid: string | undefined;
-  /** Seconds, of the lead's last call. */
+  /** Seconds of the lead's last call. */
   total_duration: number | undefined;
-  /** Number of calls in the last days. */
   calls_last: Record<1 | 7 | 30 | 90, number>;
 }
 
-/** Facts about calls by the id of the lead. */
+/** Returned by the id of the lead. */
 export async function loadCallFacts(
   sql: Sql,
   leads: readonly LeadKey[],

@@ -46,9 +46,9 @@ export interface DueLead extends LeadKey {
   buyer_fleet: string | null;
   suppressed: boolean;
   unreachable: boolean;
-  /** Number of actions that were completed; part of the key of the next. */
+  /** Number of completed actions; part of the key of the next one. */
   step: number;
-  /** How often the current action was tried without success. */
+  /** Failed tries of the current action. */
   tries: number;
   delay_reason: string | null;
   traffic_source_id: string | null;
@@ -56,7 +56,7 @@ export interface DueLead extends LeadKey {
   user_traffic_source_id: string | null;
 }
 
-/** Locks those of the leads that are still claimed under the id, in the order of `keys`. */
+/** Locks the leads that are still claimed under the id, in the order of `keys`. */
 export async function lockLeads(
   sql: Sql,
   claim_id: string,
@@ -70,7 +70,6 @@ export async function lockLeads(
   return leads.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
-/** A lead that is not deleted, without a lock. */
 export async function readLead(
   sql: Sql,
   company_id: string,

@@ -3,7 +3,6 @@ import { uuidv7 } from '../db/uuid';
 import type { LeadKey } from './load-leads';
 import { ADD_CONTACTS, LOCK_CONTACTS, READ_CONTACT } from './queries/contacts';
 
-/** Whether a number may be contacted. */
 export interface ContactState {
   blocked: boolean;
   opt_out: boolean;
@@ -11,7 +10,6 @@ export interface ContactState {
 
 type ContactKey = Pick<LeadKey, 'company_id' | 'caller_number'>;
 
-/** The key of a contact in maps. */
 export const contactKey = ({ company_id, caller_number }: ContactKey): string =>
   `${company_id}/${caller_number}`;
 

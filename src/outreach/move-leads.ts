@@ -9,7 +9,6 @@ export interface Move {
   lead: DueLead;
   /** Id of the schedule. */
   to: string;
-  /** The status of the lead when it cannot be moved. */
   status_if_ended: CompletedStatus;
 }
 
@@ -18,11 +17,11 @@ type Ending = Target & { status: CompletedStatus };
 
 /**
  * Moves locked leads to other schedules and returns the entries for their histories. A lead ends
- * when its number is already in the other schedule, or that is deleted. Contact attempts go with
- * it, so that schedules which move leads to and fro end.
+ * when its number is already in the other schedule, or when that is deleted. Contact attempts move
+ * with it, so that schedules which move leads back and forth end.
  *
- * The contacts are locked, so that only a submission can add a number to a schedule meanwhile. The
- * unique index on leads then fails the transaction, which is run again.
+ * The contacts are locked, so that only a submission can add a number to a schedule in the
+ * meantime. The unique index on leads then fails the transaction, which is retried.
  */
 export async function moveLeads(
   sql: Sql,

@@ -10,12 +10,12 @@ import {
   UPDATE_MESSAGE,
 } from './queries/carrier-reports';
 
-// Reports of carriers about messages and calls. They may come twice, late, and before the delivery
-// has been recorded. The lead is locked first, as it is while it is being contacted: a report
-// waits until the delivery is recorded.
+// Reports of carriers about messages and calls. They may arrive twice, late, and before the
+// delivery has been recorded. The lead is locked first, as in `runSteps`: a report waits until the
+// delivery is recorded.
 
 export interface MessageReport {
-  /** uuid of the message. */
+  /** The uuid of the message. */
   key: string;
   carrier_message_id: string;
   status: MessageStatus;
@@ -24,7 +24,6 @@ export interface MessageReport {
 
 const FINAL_MESSAGE_STATUSES: readonly string[] = ['delivered', 'undelivered', 'failed'];
 
-/** Records what a carrier reports of a text message. */
 export async function receiveMessageStatus(
   db: Db,
   { key, carrier_message_id, status, error_code }: MessageReport,
@@ -61,7 +60,7 @@ const meaningOf = (code: string): string =>
     : `the carrier says ${code.replaceAll('_', ' ')}`;
 
 export interface CallReport {
-  /** uuid of the call. */
+  /** The uuid of the call. */
   key: string;
   carrier_call_id: string;
   status: CallStatus;
@@ -69,7 +68,6 @@ export interface CallReport {
   duration: number | undefined;
 }
 
-/** Records what a carrier reports of a call, for the call and its lead. */
 export async function receiveCallStatus(
   db: Db,
   { key, carrier_call_id, status, duration }: CallReport,

@@ -21,22 +21,22 @@ export interface IncomingMessage {
   to: number;
   body: string;
   carrier: string;
-  /** The carrier's own id of the message; a repeated delivery has the same. */
+  /** The carrier's own id of the message; a repeated delivery has the same id. */
   carrier_message_id: string;
-  /** Whether the carrier itself answers its word of consent. */
+  /** The carrier itself answers keywords of consent. */
   answered_by_carrier?: boolean;
 }
 
 export interface ReceivedMessage {
   id: bigint;
-  /** What its sender is to be sent, also when the message is delivered again. */
+  /** The reply to send, also when the message is delivered again. */
   reply: KeywordReply | undefined;
 }
 
 /**
- * Stores a text message that was received, and opts its sender out or in when it says so, whether
- * or not there is a lead of the number. A repeated delivery changes nothing, and gets the same
- * reply: the carrier delivers again what was not answered.
+ * Stores a text message that was received, and opts its sender out or in when it says so, with or
+ * without a lead of the number. A repeated delivery changes nothing and returns the same reply:
+ * carriers repeat deliveries that were not answered.
  */
 export async function receiveTextMessage(
   db: Db,
@@ -56,7 +56,7 @@ export async function receiveTextMessage(
       const [first] = await tx.sql(FIND_INCOMING_MESSAGE, { carrier, carrier_message_id });
       return repeated(tx, first!.id);
     }
-    // A word of consent is no message to the company, nor is a second STOP.
+    // A keyword of consent is not a message to the company, nor is a second STOP.
     if (!asked && keyword !== 'opt_out') await tellSchedules(tx, received, now);
     const reply =
       asked && !message.answered_by_carrier
@@ -81,7 +81,7 @@ async function repeated({ sql }: Db, id: string): Promise<ReceivedMessage> {
   return { id: BigInt(id), reply };
 }
 
-/** Returns whether the word has its effect: of those who have opted out, a second STOP has none. */
+/** Returns whether the keyword takes effect: a second STOP does not. */
 async function changeConsent(
   tx: Db,
   keyword: Keyword,

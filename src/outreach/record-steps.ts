@@ -48,7 +48,7 @@ export interface CallRow extends Delivery {
   carrier_call_id: string | null;
 }
 
-/** Whether the sandbox has placed a call that has yet to be answered. */
+/** The sandbox has placed a call that is not answered yet. */
 export const isPlayed = ({ carrier, status }: Pick<CallRow, 'carrier' | 'status'>): boolean =>
   carrier === 'sandbox' && status === 'ringing';
 
@@ -62,9 +62,9 @@ export interface EmailRow extends Delivery {
   message_id: string | null;
 }
 
-/** The state of a lead after its steps, with its calls named by their uuids in the recording. */
+/** The state of a lead after its steps. Its calls are uuids of rows in the recording. */
 export interface LeadState extends Omit<LeadProgress, 'attempted_call_id' | 'connected_call_id'> {
-  /** Null keeps the call that the lead has. */
+  /** Null leaves the stored call unchanged. */
   attempted_call: string | null;
   connected_call: string | null;
 }
@@ -77,15 +77,12 @@ type StepLog = LogEntry & {
   email?: string;
 };
 
-/** Everything that steps of some leads changed. */
 export interface Recording {
   text_messages: TextMessageRow[];
   emails: EmailRow[];
   calls: CallRow[];
-  /** In order. */
   logs: StepLog[];
   leads: LeadState[];
-  /** How much was sent to each contact. */
   contacts: {
     company_id: string;
     caller_number: string;
@@ -93,15 +90,12 @@ export interface Recording {
     sms: number;
     emails: number;
   }[];
-  /** Callbacks that were made or dropped. */
   callbacks: { company_id: string; id: string; status: string; call?: string }[];
-  /** Numbers that leads were contacted from. */
   numbers: { company_id: string; id: string }[];
   /** Leads that gave up a step whose delivery had begun. */
   abandoned: { company_id: string; lead_id: string }[];
 }
 
-/** A recording without changes. */
 export const emptyRecording = (): Recording => ({
   text_messages: [],
   emails: [],
@@ -115,7 +109,7 @@ export const emptyRecording = (): Recording => ({
 });
 
 /**
- * Writes what steps of locked leads changed, in a fixed number of statements. Returns the ids of
+ * Writes the changes by steps of locked leads, in a fixed number of statements. Returns the ids of
  * the logs in their order. Call `markNumbersAssigned` at the end of the transaction.
  */
 export async function recordSteps(sql: Sql, recording: Recording, now: Date): Promise<string[]> {
@@ -153,7 +147,6 @@ async function abandonSteps(sql: Sql, abandoned: Recording['abandoned'], now: Da
   await sql(ABANDON_CALLS, params);
 }
 
-/** Writes messages, e-mails and calls, and returns their ids by uuid. */
 async function recordDeliveries(
   sql: Sql,
   { text_messages, emails, calls }: Pick<Recording, Channel>,
@@ -182,7 +175,7 @@ async function recordRows(
 }
 
 /**
- * Records that a message, call or e-mail is about to be sent. From then on it may have been sent,
+ * Records that a message, call or e-mail is about to be sent. It may have been sent from then on,
  * until its result is recorded.
  */
 export async function recordIntent(

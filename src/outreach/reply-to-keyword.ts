@@ -20,7 +20,6 @@ interface Answered {
   lead: { id: string; offer_id: string | null; schedule_id: string | null } | undefined;
 }
 
-/** What is sent unless the company has a text of its own. */
 const DEFAULTS: Record<Keyword, (company: string) => string> = {
   help: (company) => `${company}: to get no more messages, reply STOP.`,
   opt_out: (company) =>
@@ -29,8 +28,8 @@ const DEFAULTS: Record<Keyword, (company: string) => string> = {
 };
 
 /**
- * Stores the answer to a message of one of the keywords, for the carrier to send; undefined where
- * the company answers none. A message has one answer at most: the index on `in_reply_to_id`.
+ * Stores the answer to a message of one of the keywords, for the carrier to send; undefined when
+ * the company answers none. The index on `in_reply_to_id` permits one answer for each message.
  */
 export async function replyToKeyword(
   tx: Db,
@@ -49,7 +48,7 @@ export async function replyToKeyword(
     to: from,
     body,
     carrier,
-    // Other carriers report what became of it.
+    // Other carriers report the later status.
     status: carrier === 'sandbox' ? 'delivered' : 'queued',
     lead_id: lead?.id ?? null,
     offer_id: lead?.offer_id ?? null,

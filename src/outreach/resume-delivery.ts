@@ -12,18 +12,18 @@ import {
 import { recordIntent } from './record-steps';
 
 export interface Delivering {
-  /** The transaction that holds the lead. */
+  /** The transaction that locks the lead. */
   sql: Sql;
-  /** A connection outside the transaction: what it writes remains when the transaction fails. */
+  /** A connection outside the transaction: its writes remain when the transaction fails. */
   outside: Sql;
   channels: Channels;
   now: Date;
 }
 
 /**
- * Sends a draft to an external carrier or mailer at most once, even when processes die in the
- * middle. The intent is committed first. When an earlier try left one behind, the carrier is asked
- * what became of the request as it was recorded then; a mailer cannot be asked, so that the e-mail
+ * Sends a draft to an external carrier or mailer at most once, even when processes fail in between.
+ * The intent is committed first. When an earlier try has left an intent, the carrier is asked for
+ * the result of the request as it was recorded then. A mailer cannot be asked, so that the e-mail
  * is not sent again.
  */
 export async function resumeDelivery(
@@ -62,7 +62,7 @@ export async function resumeDelivery(
   return send(recorded, { tried_at, taken: taken.map(({ carrier_id }) => carrier_id) }, channels);
 }
 
-/** The row that an earlier try of the same step recorded, with the content it had then. */
+/** The row that an earlier try of the same step recorded, with its content at that time. */
 async function readEarlier(sql: Sql, { table, row: { company_id, uuid } }: Draft) {
   const key = { company_id, uuid };
   switch (table) {

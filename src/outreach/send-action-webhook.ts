@@ -45,7 +45,7 @@ interface Queued {
 
 /**
  * Sends the webhook of a schedule's action with the lead's current tokens. A failed webhook is
- * tried five times in all, each time with the same `Webhook-Id`. Throws so that the job runs again.
+ * tried five times in all, each time with the same `Webhook-Id`. Throws so that the job is retried.
  */
 export async function sendActionWebhook(
   { company_id, lead_log_id }: Tasks['send_action_webhook'],
@@ -77,8 +77,8 @@ const refusalOf = (action: WebhookAction | undefined): Answered =>
   action ? NOT_VISIBLE : NO_ACTION;
 
 /**
- * The tokens that an action may send of a lead; undefined where it may not send the lead. That of a
- * limited user sends leads that the user sees, without what is known of the number's calls and of
+ * The tokens of a lead that an action may send; undefined when it may not send the lead. The action
+ * of a limited user sends leads that the user sees, without data about the number's calls and about
  * buyers that the user does not see.
  */
 async function tokensFor(
@@ -123,7 +123,6 @@ function webhookOf(
   };
 }
 
-/** The body of a webhook whose action has none. */
 const summaryOf = (lead: DueLead) => ({
   lead_id: Number(lead.id),
   uuid: lead.uuid,
@@ -142,7 +141,6 @@ interface Outcome {
   answer: Answered;
   tries: number;
   delivered: boolean;
-  /** It is not tried again. */
   over: boolean;
   now: Date;
 }

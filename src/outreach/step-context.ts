@@ -5,15 +5,14 @@ import type { Channels, Draft } from './draft';
 import type { DueLead } from './load-leads';
 import type { ContactState } from './lock-contacts';
 
-/** Sends a draft, or defers it to a transaction of its own that follows at once. */
+/** Sends a draft, or defers it to a separate transaction that follows at once. */
 export type Sender = (lead: DueLead, draft: Draft) => Promise<Sent | 'deferred'>;
 
-/** Whether a buyer of an offer would take a call with a lead now. */
 export type BuyerCheck = (lead: DueLead, offer_id: string) => Promise<Availability>;
 
 export interface StepContext {
   outreach: OutreachContext;
-  /** Shared by the leads of one number: what one of them changes, the others see. */
+  /** Shared by the leads of one number: a change by one of them applies to the others. */
   contact: ContactState;
   channels: Channels;
   send: Sender;

@@ -7,18 +7,16 @@ import { iso, stateOf } from './lead-state';
 import type { DueLead } from './load-leads';
 import { emptyRecording, type LeadState, type Recording } from './record-steps';
 
-/** What the steps of one lead changed, to be recorded together with those of others. */
+/** The changes by the steps of one lead, to be recorded together with those of others. */
 export interface AdvancedLead {
   lead: DueLead;
   state: LeadState;
-  /** All but the leads and contacts themselves. */
   rows: Omit<Recording, 'leads' | 'contacts'>;
   /** Indexes of the logs that queue a webhook. */
   webhooks: number[];
   contact_changes: ('opt_out' | 'block')[];
-  /** The schedule that the lead moves to, and its status when it cannot. */
+  /** The schedule that the lead moves to, and its status when it cannot move. */
   move: { to: string; status_if_ended: CompletedStatus } | undefined;
-  /** How much was sent. */
   counts: { calls: number; sms: number; emails: number };
 }
 
@@ -31,27 +29,24 @@ interface Waiting {
 interface Wait {
   at: Date;
   reason?: DelayReason;
-  /** The reason in words. */
   why?: string;
   action?: Action;
 }
 
-/** The names of each kind of delivery in logs and counts. */
 export const KINDS = {
   text_messages: { event: 'sms', done: 'sent', link: 'text_message', count: 'sms' },
   emails: { event: 'email', done: 'sent', link: 'email', count: 'emails' },
   calls: { event: 'call', done: 'placed', link: 'call', count: 'calls' },
 } as const;
 
-/** Reasons for which a lead cannot be reached, although it has not asked to be left alone. */
+/** Reasons why a lead cannot be reached, although it has not opted out. */
 const UNREACHABLE: ReadonlySet<string> = new Set(['no_email', 'no_number', 'number_not_allowed']);
 
 /**
- * Collects what the steps of one lead change: its state, its progress in the schedule and the rows
- * to write. It decides nothing and touches no database.
+ * Collects the changes by the steps of one lead: its state, its progress in the schedule and the
+ * rows to write. Makes no decisions and uses no database.
  */
 export class StepRecorder {
-  /** The lead as later steps see it. */
   readonly lead: DueLead;
   readonly state: LeadState;
   readonly webhooks: number[] = [];
@@ -89,7 +84,7 @@ export class StepRecorder {
     return { lead, state, rows, webhooks, contact_changes, move, counts };
   }
 
-  /** Continues at `progress`, which `events` led to. */
+  /** Continues at `progress`, the result of `events`. */
   proceed(progress: Progress, events: readonly StepEvent[]): void {
     const { callback_at, phase, position } = this.progress;
     if (callback_at && !progress.callback_at)
@@ -125,7 +120,7 @@ export class StepRecorder {
     };
   }
 
-  /** Ends the callback that the lead asked for. `call` is the uuid of the call that was placed. */
+  /** Ends the callback that the lead requested. `call` is the uuid of the call that was placed. */
   endCallback(status: string, { reason, call }: { reason?: string; call?: string }): void {
     const { scheduled_callback_id: id, company_id } = this.lead;
     if (reason) this.log('skipped', `callback: ${reason}`);
@@ -134,7 +129,6 @@ export class StepRecorder {
     this.state.called_back = true;
   }
 
-  /** Gives up deliveries of the current step that have begun. */
   abandonDelivery(): void {
     const { company_id, id: lead_id } = this.lead;
     this.state.tries = 0;
@@ -175,7 +169,6 @@ export class StepRecorder {
     this.state.delay_reason = reason;
   }
 
-  /** Something was done for the lead at this moment. */
   noteAction(): void {
     this.state.first_action_at ??= iso(this.now);
     this.state.last_action_at = iso(this.now);
@@ -191,14 +184,14 @@ export class StepRecorder {
     const { status, uuid, routed, machine_action } = draft.row;
     this.state.last_call_at = iso(this.now);
     this.state.attempted_call = uuid;
-    // Who answers a routed call, or one in which machines are detected, is known later.
+    // For a routed call, or with machine detection, it is known later who answers.
     const says_who = !routed && machine_action === null;
     if (says_who && (status === 'in_progress' || status === 'completed'))
       this.state.connected_call = uuid;
     if (['queued', 'ringing', 'in_progress'].includes(status)) this.state.status = 'running';
   }
 
-  /** A lead keeps the number that it was contacted from. */
+  /** A lead keeps the number from which it was contacted. */
   private assignNumber({ row, column }: Exclude<Draft, { table: 'emails' }>): void {
     const number = this.outreach.ownNumber(this.lead, row.from_number);
     if (!number || this.state[column] === number.id) return;
@@ -218,7 +211,7 @@ export class StepRecorder {
     this.log('webhook_queued', null, action);
   }
 
-  /** Adds an entry to the lead's history. `link` names rows of this recording by uuid. */
+  /** Adds an entry to the lead's history. `link` has the uuids of rows of this recording. */
   log(
     event: string,
     message: string | null,

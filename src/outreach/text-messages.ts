@@ -12,8 +12,8 @@ import { findNumber } from '../numbers/find-number';
 import { callerNumber } from '../phone/caller-number';
 import { receiveTextMessage } from './receive-text-message';
 
-// Text messages to leads and their replies. Outreach writes the first, carriers deliver the others;
-// with the sandbox, users can send replies to try them out.
+// Text messages to leads and their replies. Outreach writes the former, carriers deliver the
+// latter; with the sandbox, users can send replies to try them.
 
 export const projection = {
   schema: 'TextMessage',

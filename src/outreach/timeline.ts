@@ -17,7 +17,6 @@ import { candidatesOf } from '../routing/load-candidates';
 
 // The timeline of a lead, and the buyers of its offer that are available for it. Reads only.
 
-/** The history and forecast of leads, and the availability of their buyers. */
 export const leadTimeline = ({ clock, carrier, mailer, config }: Deps) =>
   ({
     showLeadTimeline: async ({ params, query, db }) => {
@@ -63,7 +62,6 @@ async function loadLead(db: Db, reference: Reference, now: Date) {
   return { lead, contact, outreach: await openContext(db.sql, [lead], now) };
 }
 
-/** The buyers of the lead's offer that the caller of the API may see. */
 async function visibleCandidates(db: Db, { offer_id, caller_number }: DueLead, now: Date) {
   if (offer_id === null) return [];
   const candidates = await candidatesOf(db, offer_id, caller_number, now);
@@ -96,7 +94,7 @@ async function unavailability(
 
 /**
  * The suppression list that keeps calls of the number from the lead's offer. The lists of its
- * schedule apply only to what is sent to the lead.
+ * schedule apply only to messages and calls to the lead.
  */
 async function suppressionOfOffer(
   { sql }: Db,

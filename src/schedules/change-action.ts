@@ -22,7 +22,7 @@ type Own = Exclude<
   | 'serializer'
 >;
 
-/** The fields of each kind of action: those it needs, and those it may have. */
+/** Required and optional fields of each kind of action. */
 const KINDS: Record<ActionType, { needs: Own[]; takes: Own[] }> = {
   dial: {
     needs: [],
@@ -50,7 +50,7 @@ const MAX_SMS_LENGTH = 1_600;
 
 type Row = Omit<Fields, 'serializer' | 'token_filter_list'> & { token_filters?: string[] };
 
-/** The columns of a new action, or of an action that changes from `before`. Refuses with 422. */
+/** The columns of a new action, or of an action that changes from `before`. Throws 422. */
 export async function actionRow(
   db: Db,
   before: Row | undefined,
@@ -72,7 +72,7 @@ export async function actionRow(
   requireKind(row, allow_networks);
   await requireValueLists(db, token_filter_list, 'token_filter_list');
   const dial = row.action_type === 'dial' ? dialColumns(row, sent) : NO_DIAL;
-  // Locked, so that parallel actions without a position get different ones.
+  // The lock gives parallel actions without a position different ones.
   const schedule_id = await reference(db, row.schedule_id!, 'schedule_id', 'UPDATE');
   const to_schedule_id = row.to_schedule_id
     ? await reference(db, row.to_schedule_id, 'to_schedule_id', 'SHARE')
@@ -104,7 +104,7 @@ const NO_DIAL = {
   machine_message: null,
 };
 
-/** The columns of a dial. Throws 422 for a field that was sent and would have no effect. */
+/** Throws 422 for a field that was sent and would have no effect. */
 function dialColumns(row: Row, sent: Row) {
   const is_routed = !row.connect_to;
   if (!is_routed && typeof sent.only_when_buyer_available === 'boolean')
@@ -125,7 +125,7 @@ function dialColumns(row: Row, sent: Row) {
   };
 }
 
-/** An action without the fields of its kind, except those named. */
+/** Removes the fields of an action's kind, except `except`. */
 const without = (row: Row, except: readonly Own[]): Row =>
   Object.fromEntries(
     Object.entries(row).filter(

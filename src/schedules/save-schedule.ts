@@ -22,17 +22,13 @@ export const SCHEDULE_DEFAULTS = defaultsOf('ScheduleFields') as {
   paused: boolean;
 };
 
-/** Records that a schedule refers to, locked. Undefined keeps what the schedule has. */
+/** Locked records; undefined keeps the stored reference. */
 export interface ScheduleReferences {
-  /** Ids of suppression lists. */
   lists?: bigint[];
   offer_id?: bigint | null;
 }
 
-/**
- * Locks the value lists and the suppression lists, then the offer. Refuses with 422 what does not
- * exist.
- */
+/** Locks the value lists and the suppression lists, then the offer. Throws 422 for missing ones. */
 export async function lockReferences(
   db: Db,
   { buyer_suppression_ids, offer_id: offer, triggers }: Fields,
@@ -115,7 +111,7 @@ export async function updateSchedule(
   return is_reset ? before.lead_token : undefined;
 }
 
-/** Without an offer, the triggers of a schedule hold for all offers of the company. */
+/** Without an offer, the triggers of a schedule apply to all offers of the company. */
 function requireOffer(
   { triggers }: { triggers: unknown },
   { caller, offer_id }: { caller: Caller; offer_id: bigint | null | undefined },
@@ -154,7 +150,6 @@ async function attachLists(tx: Db, schedule_id: bigint, lists?: bigint[]): Promi
   if (lists) await replaceAttached(tx, 'buyer_suppression_schedules', { schedule_id }, attached);
 }
 
-/** The fields that are columns of the schedule's row. */
 function columnsOf(fields: Fields) {
   const columns = {
     name: fields.name,

@@ -13,7 +13,7 @@ import { recordHandlers } from '../http/record-handlers';
 import { actionRow } from './change-action';
 import { BY_TIMES, type SortKey } from '../db/list-statements';
 
-// The actions of schedules. The schedule is locked before its actions.
+// Actions of schedules. The schedule is locked before its actions.
 
 export const projection = {
   schema: 'ScheduleAction',
@@ -99,7 +99,7 @@ export const scheduleActions = ({ clock, config }: Deps) => {
   } satisfies Partial<Handlers>;
 };
 
-/** A webhook sends leads: only callers who may read leads can make one. */
+/** A webhook sends leads: only callers that may read leads can create one. */
 function requireReadable(caller: Caller, action_type?: string): void {
   if (action_type !== 'webhook' || isPermitted(caller, 'leads:read')) return;
   throw HttpProblem.field(

@@ -16,8 +16,8 @@ import {
 import { BY_TIMES, type SortKey } from '../db/list-statements';
 
 // Schedules: the steps by which leads are contacted, and the hours in which they may be. engine/
-// decides what comes next for a lead, and when; it is pure. Locks: value lists, suppression lists,
-// the offer, the schedule.
+// decides the next step for a lead, and its time; it is pure. Locks: value lists, suppression
+// lists, the offer, the schedule.
 
 export const projection = {
   schema: 'Schedule',

@@ -13,18 +13,17 @@ const LIMITS = sql`
   earned_revenue_hourly_limit`;
 
 /**
- * That a row has a limit. Traffic sources without one count nothing: their calls never wait for one
- * another.
+ * True for a row that has a limit. A traffic source without one counts nothing, so that its calls
+ * never wait for one another.
  */
 export const IS_LIMITED = sql`num_nonnulls(${LIMITS}) > 0`;
 
-/** One of the three ids is that of the owner, the others are null. */
 export const OF_OWNER = sql`(
         buyer_id = {buyer_id} OR buyer_group_id = {buyer_group_id}
         OR traffic_source_id = {traffic_source_id}
       )`;
 
-/** `limits` are a JSON object by column. */
+/** `limits` is a JSON object by column. */
 export const OPEN_LIMITS = statement(
   'buyers.open_limits',
   sql`
@@ -39,8 +38,8 @@ export const OPEN_LIMITS = statement(
 );
 
 /**
- * Makes sure that a traffic source has a row of caps: most have none. Of calls before now nothing
- * was counted, and so nothing is given back.
+ * Creates the row of caps of a traffic source unless it has one; most have none. Earlier calls were
+ * not counted, so their usage is never released.
  */
 export const OPEN_LIMITS_OF_SOURCE = statement(
   'buyers.open_limits_of_source',
@@ -54,7 +53,7 @@ export const OPEN_LIMITS_OF_SOURCE = statement(
   { prepared: false },
 );
 
-/** Columns that are not in `limits` stay as they are. What is changed is no longer bounded. */
+/** Columns that are not in `limits` stay. A changed limit loses its ceiling in `network_limits`. */
 export const CHANGE_LIMITS = statement(
   'buyers.change_limits',
   sql`
@@ -67,15 +66,15 @@ export const CHANGE_LIMITS = statement(
   { prepared: true },
 );
 
-/** The most that a limit of the row l may be: its value before it was lowered without the right. */
+/** The highest allowed value of a limit of row l: its ceiling, or else its present value. */
 const MAXIMUM = sql`(
         CASE WHEN l.network_limits ? wanted.name THEN l.network_limits ELSE to_jsonb(l) END
           ->>wanted.name
       )::numeric`;
 
 /**
- * The same for callers who may only lower limits: it changes nothing, and returns no row, if one is
- * above its maximum. The first such change of a limit keeps what it had been.
+ * For callers that may only lower limits: changes nothing and returns no row if a limit is above
+ * its maximum. The first such change of a limit stores its value before as its ceiling.
  */
 export const LOWER_LIMITS = statement(
   'buyers.lower_limits',
@@ -111,7 +110,7 @@ export const FIND_RAISED_LIMITS = statement(
   { prepared: false },
 );
 
-/** The business hours whose hourly limits bound new ones: null for no bounds. */
+/** The business hours whose hourly limits are the ceiling for new ones; null for no ceiling. */
 export const READ_NETWORK_HOURS = statement(
   'buyers.read_network_hours',
   sql`
@@ -142,7 +141,7 @@ export const READ_NETWORK_HOURS = statement(
   { prepared: false },
 ).returning<{ hours: Schemas['BusinessHours'][] | null }>();
 
-/** Keeps those hours; without hours, forgets them. */
+/** Stores the business hours that are the ceiling; without hours, removes them. */
 export const KEEP_NETWORK_HOURS = statement(
   'buyers.keep_network_hours',
   sql`
@@ -157,7 +156,7 @@ export const KEEP_NETWORK_HOURS = statement(
   { prepared: false },
 );
 
-/** What calls in progress hold stays pending: when released, it is not counted in the totals. */
+/** The amount held by calls in progress stays pending: its release does not change the totals. */
 export const RESET_TOTALS = statement(
   'buyers.reset_totals_of_caps',
   sql`
@@ -176,8 +175,8 @@ export const RESET_TOTALS = statement(
 );
 
 /**
- * Moves an owner to another time zone. Running windows end at the new zone's next hour, day and
- * month, and keep what is used in them.
+ * Moves an owner to another time zone. Current windows end at the next hour, day and month of the
+ * new zone, and keep their counters.
  */
 export const CHANGE_ZONE = statement(
   'buyers.change_zone_of_caps',

@@ -5,8 +5,8 @@ import { CONNECTS, recordExit } from './record-leads';
 const IS_PERSON = sql`(c.direction = 'outbound' AND c.answered_by IN ('human', 'unknown'))`;
 
 /**
- * Locks calls that their leads do not know of yet, at most 500, and those leads. Calls of a lead
- * that is locked, for example while it is being texted, are left for the next time.
+ * Locks at most 500 calls that are not applied to their leads yet, and those leads. Calls of a lead
+ * that is locked, for example while it is being texted, are left for the next run.
  */
 export const LOCK_NEW_CALLS = statement(
   'leads.lock_new_calls',

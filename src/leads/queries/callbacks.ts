@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-/** Ends the pending callbacks of a lead: they are canceled, or replaced by another. */
+/** Ends the pending callbacks of a lead: `status` is canceled or replaced. */
 export const END_CALLBACKS = statement(
   'leads.end_callbacks',
   sql`

@@ -1,7 +1,7 @@
 import { sql, statement } from '../../db/sql';
 import { CONNECTS, recordExit } from './record-leads';
 
-// What calls change of their lead, whose row is locked.
+// Changes to a lead by its calls. The row of the lead is locked.
 
 const LEAD_WAS = sql`
     held AS MATERIALIZED (
@@ -11,7 +11,7 @@ const LEAD_WAS = sql`
       FOR NO KEY UPDATE
     )`;
 
-/** With each call that connects it, the lead may leave its schedule. */
+/** A call that connects the lead may end its schedule. */
 const RECORD = sql`
     SELECT ${recordExit(CONNECTS)} AS recorded
     FROM changed x`;
@@ -50,7 +50,6 @@ export const RECORD_PLACED_CALL = statement(
   { prepared: false },
 );
 
-/** A null connected_call_id keeps the call that the lead has. */
 export const RECORD_CALL_STATUS = statement(
   'leads.record_call_status',
   sql`

@@ -77,8 +77,8 @@ export const OPT_CONTACTS_IN = statement(
 );
 
 /**
- * Records that numbers have opted out which have no live lead. It comes after the leads of the
- * numbers were stopped.
+ * Records opt-outs of numbers that have no live lead. Must run after the leads of the numbers were
+ * stopped.
  */
 export const RECORD_OPT_OUTS = statement(
   'leads.record_opt_outs',
@@ -89,7 +89,7 @@ export const RECORD_OPT_OUTS = statement(
   { prepared: false },
 );
 
-/** SQL that stops live leads l and logs it, with `status` saying why. */
+/** SQL that stops live leads l and logs it. `status` says why. */
 export const stopLeads = (which: SqlText, details = sql`NULL::json`): SqlText => sql`
   WITH locked AS MATERIALIZED (
     SELECT l.id, l AS was
@@ -115,7 +115,6 @@ export const stopLeads = (which: SqlText, details = sql`NULL::json`): SqlText =>
   ORDER BY id
 `;
 
-/** Stops the live leads of numbers. */
 export const STOP_LEADS = statement(
   'leads.stop_leads',
   stopLeads(sql`l.caller_number = ANY({numbers}::bigint[])`),
@@ -125,7 +124,7 @@ export const STOP_LEADS = statement(
 /**
  * Resumes the live leads of numbers that were stopped with `status`. They are due at once when
  * their schedule, an expiry or a callback gives them something to do; their own next_action_at
- * still holds.
+ * still applies.
  */
 export const RESUME_LEADS = statement(
   'leads.resume_leads',

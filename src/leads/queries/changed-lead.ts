@@ -1,11 +1,11 @@
 import { sql } from '../../db/sql';
 
-// What a submission does to a live lead, for the statements of upsert-lead.ts.
+// Changes to a live lead by a submission, for src/leads/queries/upsert-lead.ts.
 
 /**
- * What a submission makes of the live lead of its number. `excluded` is the lead that it would
- * have made; null keeps what the lead has. A lead starts over when that is asked for; it is
- * scheduled again when it was stopped and may be contacted now.
+ * Assignments for the live lead of the submitted number. `excluded` is the lead that would have
+ * been inserted; its null values leave columns unchanged. A lead starts over when that is
+ * requested; it is scheduled again when it was stopped and may be contacted now.
  */
 export const CHANGES = sql`
   email = coalesce(excluded.email, leads.email),
@@ -81,6 +81,5 @@ export const CHANGES = sql`
   updated_at = {now}::timestamptz,
   user_updated_at = {now}::timestamptz`;
 
-/** The leads that a submission may change. */
 export const CHANGEABLE = sql`
   NOT {only_own_source}::boolean OR leads.traffic_source_id = excluded.traffic_source_id`;

@@ -1,6 +1,5 @@
 import { sql, statement } from '../../db/sql';
 
-/** Where the company contacts people, and the time zone of the schedule, else of the offer. */
 export const LOAD_OWNER = statement(
   'leads.load_owner',
   sql`
@@ -14,7 +13,6 @@ export const LOAD_OWNER = statement(
   { prepared: false, nullable: ['zone'] },
 ).returning<{ country: string; contact_prefixes: string[] }>();
 
-/** The time zone of the schedule or the offer of a lead. */
 export const LOAD_LEAD_ZONE = statement(
   'leads.load_lead_zone',
   sql`

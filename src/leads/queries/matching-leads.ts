@@ -10,7 +10,7 @@ const MATCHES = sql`
   AND l.schedule_id IS NOT DISTINCT FROM {schedule_id}::bigint
   AND ({schedule_id}::bigint IS NOT NULL OR l.offer_id = {offer_id}::bigint)`;
 
-/** The live lead, else the last one. */
+/** The live lead, else the latest one. */
 export const FIND_LEAD = statement(
   'leads.find_lead',
   sql`
@@ -30,8 +30,8 @@ export const LOCK_LIVE_LEAD = statement(
 );
 
 /**
- * Until the transaction ends, no other submission ends the leads that match. The number keeps these
- * advisory locks apart from those of other statements.
+ * Until the transaction ends, no other submission ends the matching leads. The number 4114
+ * separates these advisory locks from those of other statements.
  */
 export const LOCK_ENDING = statement(
   'leads.lock_ending',
@@ -49,7 +49,6 @@ export const LOCK_ENDING = statement(
   { prepared: false },
 );
 
-/** Ends the live leads as expired. */
 export const EXPIRE_LEADS = statement(
   'leads.expire_leads',
   sql`
@@ -83,7 +82,6 @@ export const EXPIRE_LEADS = statement(
   { prepared: false },
 );
 
-/** Deletes all of them. */
 export const DELETE_LEADS = statement(
   'leads.delete_leads',
   sql`
@@ -123,7 +121,6 @@ export const DELETE_LEADS = statement(
   { prepared: false },
 );
 
-/** Gives the data of a submission to the other leads, including those that have ended. */
 export const UPDATE_OTHER_LEADS = statement(
   'leads.update_other_leads',
   sql`
@@ -153,8 +150,8 @@ export const UPDATE_OTHER_LEADS = statement(
 );
 
 /**
- * Gives the data of a submission to the calls of its lead, or with `all` of all of them. With
- * `since` only to calls of their offer or schedule from then on.
+ * Writes the data of a submission to the calls of its lead, or with `all` to the calls of all
+ * matching leads. With `since` only to later calls of their offer or schedule.
  */
 export const UPDATE_CALLS = statement(
   'leads.update_calls',

@@ -1,6 +1,9 @@
 import { sql, statement } from '../../db/sql';
 
-/** Of all companies: a portion of the hours that follow one, and the last of them. */
+/**
+ * Folds at most `max` hours, of all companies, that follow a given one. Returns the last hour of
+ * each company.
+ */
 export const FOLD_NEXT_ACTIONS = statement(
   'leads.fold_next_actions',
   sql`

@@ -4,7 +4,7 @@ import { RECORD_CHANGE } from './record-leads';
 // Leads of an offer or of a schedule, in batches by ascending id: `last` is the last id of the
 // batch, null for an empty one. One of offer_id and schedule_id is null.
 
-/** Those in the schedules of an offer are resumed too: they were stopped with it. */
+/** Leads in the schedules of an offer are resumed too, because they were stopped with it. */
 export const RESUME_OWNER_LEADS = statement(
   'leads.resume_owner_leads',
   sql`
@@ -43,7 +43,7 @@ export const RESUME_OWNER_LEADS = statement(
   { prepared: false, nullable: ['last'] },
 );
 
-/** Those in the schedules of a deleted offer stay: the schedules do. */
+/** Leads in the schedules of a deleted offer stay, because the schedules stay. */
 export const REMOVE_OWNER_LEADS = statement(
   'leads.remove_owner_leads',
   sql`

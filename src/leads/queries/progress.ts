@@ -1,9 +1,8 @@
 import { sql, statement } from '../../db/sql';
 import { CONNECTS, OPTS_OUT, RECORD_CHANGE } from './record-leads';
 
-// The leads are locked: what a statement finds at its beginning is what it changes.
+// The leads are locked, so that no row changes before the UPDATE.
 
-/** Writes what steps changed of locked leads. */
 export const SAVE_LEADS = statement(
   'leads.save_leads',
   sql`
@@ -61,7 +60,6 @@ export const SAVE_LEADS = statement(
   { prepared: true },
 );
 
-/** Starts locked leads in other schedules. Their contact attempts stay. */
 export const MOVE_LEADS = statement(
   'leads.move_leads',
   sql`
@@ -96,7 +94,6 @@ export const MOVE_LEADS = statement(
   { prepared: false },
 );
 
-/** Ends locked leads, each with its status. */
 export const END_LEADS = statement(
   'leads.end_leads',
   sql`

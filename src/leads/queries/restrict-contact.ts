@@ -1,9 +1,9 @@
 import { sql, statement, type SqlText } from '../../db/sql';
 import { stopLeads } from './change-contacts';
 
-// What one offer or schedule does not contact. Callers lock the contact before they write.
+// Restrictions of one offer or schedule. Callers lock the contact before they write.
 
-/** The offer of a schedule's leads; none if the schedule has none. */
+/** The offer of a schedule's leads; null if the schedule has none. */
 export const FIND_OFFER_OF_SCHEDULE = statement(
   'leads.find_offer_of_schedule',
   sql`
@@ -15,8 +15,8 @@ export const FIND_OFFER_OF_SCHEDULE = statement(
 );
 
 /**
- * SQL that restricts a number at the offer or the schedule of a column; it lifts nothing. Returns
- * whether the number has opted out there by that.
+ * SQL that restricts a number at the offer or the schedule in `column`; it removes no restriction.
+ * Returns whether this statement opted the number out there.
  */
 const restrictAt = (column: SqlText, id: SqlText): SqlText => sql`
   WITH before AS (
@@ -53,8 +53,8 @@ export const RESTRICT_IN_SCHEDULE = statement(
 );
 
 /**
- * Records that a number has opted out at an offer or in a schedule where it has no live lead. It
- * comes after its leads there were stopped.
+ * Records that a number has opted out at an offer or in a schedule where it has no live lead. Must
+ * run after its leads there were stopped.
  */
 export const RECORD_RESTRICTED_OPT_OUT = statement(
   'leads.record_restricted_opt_out',
@@ -66,7 +66,6 @@ export const RECORD_RESTRICTED_OPT_OUT = statement(
   { prepared: false },
 );
 
-/** Stops the live leads of a number at an offer or in a schedule. */
 export const STOP_RESTRICTED_LEADS = statement(
   'leads.stop_restricted_leads',
   stopLeads(
@@ -77,7 +76,7 @@ export const STOP_RESTRICTED_LEADS = statement(
   { prepared: false },
 );
 
-/** Lifts what lead tokens have blocked. Returns the numbers that were blocked somewhere. */
+/** Removes blocks by lead tokens. Returns the numbers that had one. */
 export const LIFT_BLOCKS = statement(
   'leads.lift_blocks',
   sql`
@@ -89,7 +88,7 @@ export const LIFT_BLOCKS = statement(
   { prepared: false },
 );
 
-/** Lifts the opt-outs by lead tokens. Returns the numbers that had opted out somewhere. */
+/** Removes opt-outs by lead tokens. Returns the numbers that had one. */
 export const LIFT_OPT_OUTS = statement(
   'leads.lift_opt_outs',
   sql`

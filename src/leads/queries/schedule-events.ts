@@ -1,7 +1,7 @@
 import { sql, statement } from '../../db/sql';
 import { recordExit } from './record-leads';
 
-/** The oldest events of each company, by turns: none waits until those of another are done. */
+/** The oldest events of each company, by turns, so that no company waits until another is done. */
 export const FIND_SCHEDULE_EVENTS = statement(
   'leads.find_schedule_events',
   sql`
@@ -27,7 +27,7 @@ export const FIND_SCHEDULE_EVENTS = statement(
   { prepared: true },
 );
 
-/** Takes an event, unless another process does; with it goes the person and what is known of it. */
+/** Takes an event, unless another process does. Returns the person of the event and its data. */
 export const TAKE_SCHEDULE_EVENT = statement(
   'leads.take_schedule_event',
   sql`
@@ -69,7 +69,6 @@ export const TAKE_SCHEDULE_EVENT = statement(
   { prepared: true },
 ).returning<{ data: Record<string, unknown>; triggered_by: string[] }>();
 
-/** Puts an event behind the others of its company. */
 export const POSTPONE_SCHEDULE_EVENT = statement(
   'leads.postpone_schedule_event',
   sql`
@@ -80,7 +79,9 @@ export const POSTPONE_SCHEDULE_EVENT = statement(
   { prepared: true },
 );
 
-/** Schedules that an event at an offer may start, with what has been started for the number. */
+/**
+ * Schedules that an event at an offer may start, with the number of starts in the last 24 hours.
+ */
 export const FIND_TRIGGERED_SCHEDULES = statement(
   'leads.find_triggered_schedules',
   sql`
@@ -107,7 +108,7 @@ export const FIND_TRIGGERED_SCHEDULES = statement(
   { prepared: true },
 ).returning<{ triggers: { on: string; token_filter_list: string[] }[] }>();
 
-/** Its schedule may end by that. */
+/** A call of the lead may end its schedule. */
 export const RECORD_CALL_OF_LEAD = statement(
   'leads.record_call_of_lead',
   sql`

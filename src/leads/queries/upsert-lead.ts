@@ -2,18 +2,19 @@ import { countRows } from '../../db/counters';
 import { sql, statement, type SqlText } from '../../db/sql';
 import { CHANGEABLE, CHANGES } from './changed-lead';
 
-// A submission makes a lead or updates the live lead of its number. Two statements, one for leads
+// A submission creates a lead or updates the live lead of its number. Two statements, one for leads
 // of an offer and one for leads of a schedule, because the unique index that finds the live lead
-// differs. Each is a list of CTEs that ends with `written`, the lead as it now is; the verb appends
-// the SELECT of its record, which db/projection.ts composes. The statements at the end of this file
-// append a plain SELECT, so that `npm run generate:sql` checks the CTEs.
+// differs. Each is a list of CTEs that ends with `written`, the leads after the change;
+// `upsertLead` appends the SELECT of the record, which src/db/record-statements.ts builds. The
+// statements at the end of this file append a plain SELECT, so that `npm run generate:sql` checks
+// the CTEs.
 //
 // Submissions that differ only in their rows are written by one statement, in the order of their
 // numbers, so that two batches never deadlock. A batch first locks the live leads of its numbers
-// (`held`), to record what it changes of them (record-leads.ts). It fails with
-// serialization_failure, and has to begin again, if another one has made a lead meanwhile.
+// (`held`), to record their changes (src/leads/queries/record-leads.ts). It fails with
+// serialization_failure, and must be retried, if another batch has created a lead in the meantime.
 
-/** Columns that a submission has of its own. All other parameters hold for the whole batch. */
+/** Columns of a single submission. All other parameters apply to the whole batch. */
 const SUBMITTED = sql`
   uuid uuid, caller_number bigint, zones text[], data jsonb, email text,
   contact_field_type text, expires_in int, sub_id text, traffic_source_id bigint,
@@ -27,7 +28,6 @@ const COLUMNS = sql`
   traffic_source_id, remote_ip, lead_priority, hours_to_expire, max_contact_attempts,
   triggered_by`;
 
-/** A new lead, from a row s of `started`. */
 const VALUES = sql`
   {company_id}, {now}::timestamptz, {now}::timestamptz, {now}::timestamptz, {now}::timestamptz,
   {now}::timestamptz, s.offer_id, s.schedule_id, s.status, s.first_action_at,
@@ -39,7 +39,6 @@ const VALUES = sql`
   s.sub_id, s.traffic_source_id, s.remote_ip, s.lead_priority, s.hours_to_expire,
   s.max_contact_attempts, {triggered_by}::bigint[]`;
 
-/** The history of the leads that were written. */
 const LOGS = sql`
   INSERT INTO lead_logs (company_id, created_at, lead_id, event, message, details)
   SELECT {company_id}, {now}::timestamptz, w.id, entry.event, entry.message, entry.details
@@ -61,7 +60,7 @@ const LOGS = sql`
   WHERE entry.event IS NOT NULL
   ORDER BY entry.place`;
 
-/** What the offer or the schedule does not contact, for a row q at the owner o. */
+/** Restrictions at the offer or the schedule of the owner o, for a row q. */
 const RESTRICTED = sql`
   LEFT JOIN LATERAL (
     SELECT bool_or(x.blocked) AS blocked, bool_or(x.opt_out) AS opt_out
@@ -71,8 +70,8 @@ const RESTRICTED = sql`
   ) r ON true`;
 
 /**
- * What the statement begins with: the live leads of the numbers, locked in their order. Each is
- * looked up by itself: for a join, PostgreSQL might read all leads.
+ * The live leads of the numbers, locked in the order of numbers. Each is looked up separately: for
+ * a join, PostgreSQL might read all leads.
  */
 const held = (is_its_owner: SqlText): SqlText => sql`
   SELECT h.was, h.id
@@ -88,12 +87,11 @@ const held = (is_its_owner: SqlText): SqlText => sql`
     FOR NO KEY UPDATE
   ) h`;
 
-/** All of them are locked before the first lead is written. */
+/** Makes the statement lock all rows before it writes the first lead. */
 const ALL_HELD = sql`(SELECT count(*) AS n FROM held) all_held WHERE all_held.n >= 0`;
 
 /**
- * What becomes of the leads that were stored. `created` is of those that are new, whose next
- * actions it counts.
+ * Steps after the leads were stored. `created` has the new leads, whose next actions are counted.
  */
 const WRITTEN = sql`
   left_or_stayed AS MATERIALIZED (
@@ -131,7 +129,6 @@ const WRITTEN = sql`
   ),
   counted AS (${countRows('leads', 'created')})`;
 
-/** CTEs that write leads of an offer. */
 export const WRITE_OFFER_LEADS = sql`
   WITH owner AS (
     SELECT o.paused, o.id AS offer_id, NULL::bigint AS schedule_id
@@ -170,7 +167,6 @@ export const WRITE_OFFER_LEADS = sql`
   ),
   ${WRITTEN}`;
 
-/** CTEs that write leads of a schedule. */
 export const WRITE_SCHEDULE_LEADS = sql`
   WITH owner AS (
     SELECT

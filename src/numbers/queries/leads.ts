@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-// Statements of this room that write to leads: the numbers that a lead is contacted from.
+// Statements that write the numbers from which a lead is contacted.
 
 export const LOCK_NUMBERS_OF_LEAD = statement(
   'numbers.lock_numbers_of_lead',
@@ -13,12 +13,12 @@ export const LOCK_NUMBERS_OF_LEAD = statement(
   { prepared: false },
 );
 
-/** Locked by LOCK_NUMBERS_OF_LEAD. */
+/** The row is locked by LOCK_NUMBERS_OF_LEAD. */
 const LEAD_WAS = sql`(
         SELECT w AS was, w.id FROM leads w WHERE w.company_id = {company_id} AND w.id = {lead_id}
       ) held`;
 
-/** An event that the transaction has recorded shows the lead with its number. */
+/** An event recorded in this transaction shows the lead with its number. */
 const RECORD = sql`SELECT record_lead_change(was, is_now) AS recorded FROM lead`;
 
 const ASSIGNED = sql`
@@ -60,7 +60,7 @@ export const ASSIGN_SMS_NUMBER = statement(
   { prepared: false },
 );
 
-/** Takes a number from the next 10,000 leads after an id, in the order of ids. */
+/** Clears a number from the next 10,000 leads after an id, in the order of ids. */
 export const REMOVE_NUMBER_FROM_LEADS = statement(
   'numbers.remove_number_from_leads',
   sql`

@@ -1,9 +1,9 @@
 import { sql, statement } from '../../db/sql';
 
-// number_lookups has one row for each number of the installation: of its owner, or of the company
-// that is buying it.
+// number_lookups has one row for each number of the installation: that of its owner, or of the
+// company that is buying it.
 
-/** Only one transaction of the installation has the lock of a number; it ends with its process. */
+/** One transaction of the installation holds the lock of a number; it ends with the process. */
 export const CLAIM_NUMBER = statement(
   'numbers.claim_number',
   sql`SELECT pg_try_advisory_xact_lock(hashtextextended({name}, 7481203)) AS is_claimed`,

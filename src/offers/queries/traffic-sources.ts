@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-/** By id and uuid, which are null when the name can be neither, before user_traffic_source_id. */
+/** Matches of id and uuid come first; both are null when the name can be neither. */
 export const FIND_TRAFFIC_SOURCE = statement(
   'offers.find_traffic_source',
   sql`

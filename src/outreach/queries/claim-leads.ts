@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-// Leads are locked FOR NO KEY UPDATE, so that rows that refer to them can be written meanwhile.
+// Leads are locked FOR NO KEY UPDATE, so that rows that refer to them can be written.
 
 const CLAIMED = sql`
   UPDATE leads l
@@ -12,7 +12,7 @@ const CLAIMED = sql`
 
 /**
  * Claims due leads that have a priority, the lowest number first. Skips leads that another worker
- * has locked; looks at four times as many as it claims so that enough are left.
+ * has locked; reads four times as many rows as it claims, so that enough are left.
  */
 export const CLAIM_BY_PRIORITY = statement(
   'outreach.claim_by_priority',
@@ -38,7 +38,6 @@ export const CLAIM_BY_PRIORITY = statement(
   { prepared: true, nullable: ['lead_priority'] },
 ).returning<{ due_at: Date }>();
 
-/** Claims due leads without a priority, those that have been due longest first. */
 export const CLAIM_BY_TIME = statement(
   'outreach.claim_by_time',
   sql`

@@ -41,7 +41,6 @@ export const READ_CONTACT = statement(
   { prepared: false },
 );
 
-/** Adds what was sent to the counts of contacts. */
 export const COUNT_CONTACTED = statement(
   'outreach.count_contacted',
   sql`

@@ -2,8 +2,8 @@ import { sql, statement } from '../../db/sql';
 import type { ScheduleRow } from '../../schedules/engine/plan';
 
 /**
- * Schedules with the ids of their suppression lists and their actions in order, without those of
- * limited users who may no longer make actions of the offer.
+ * Schedules with the ids of their suppression lists and their actions in order, without the actions
+ * of limited users who may no longer create actions of the offer.
  */
 export const LOAD_SCHEDULES = statement(
   'outreach.load_schedules',
@@ -79,7 +79,7 @@ export const LOAD_OFFERS = statement(
   { prepared: true },
 ).returning<{ lists: string[] }>();
 
-/** The first list that holds the number of each place. */
+/** The first list that contains the number, by index of the check. */
 export const FIND_SUPPRESSIONS = statement(
   'outreach.find_suppressions',
   sql`
@@ -101,8 +101,9 @@ export const FIND_SUPPRESSIONS = statement(
 );
 
 /**
- * What offers and schedules do not contact, and where companies contact people, by place from 1.
- * Read after the contacts are locked: those who restrict a number lock its contact first.
+ * Restrictions by offers and schedules, and the countries that companies contact, by position from
+ * 1. Read after the contacts are locked: a transaction that restricts a number locks its contact
+ * first.
  */
 export const LOAD_CONTACTABILITY = statement(
   'outreach.load_contactability',
@@ -129,7 +130,6 @@ export const LOAD_CONTACTABILITY = statement(
   { prepared: true },
 ).returning<{ place: number; country: string; contact_prefixes: string[] }>();
 
-/** Calls with the numbers of leads, and the last call of each lead. */
 export const LOAD_CALL_FACTS = statement(
   'outreach.load_call_facts',
   sql`

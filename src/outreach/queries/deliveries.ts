@@ -1,7 +1,5 @@
 import { sql, statement } from '../../db/sql';
 
-// Earlier attempts of a delivery, and what carriers made of other requests to the same number.
-
 export const READ_TEXT_MESSAGE = statement(
   'outreach.read_text_message',
   sql`

@@ -1,7 +1,5 @@
 import { sql, statement } from '../../db/sql';
 
-// Steps that leads gave up although their delivery had begun.
-
 const ABANDONED = sql`
   SET status = CASE WHEN t.error_code IS NULL THEN 'unknown' ELSE 'failed' END,
     error_code = coalesce(t.error_code, 'unknown'),
@@ -67,8 +65,8 @@ export const END_CALLBACKS = statement(
 );
 
 /**
- * Numbers are locked in the order of ids, and only as strictly as leads that refer to them need,
- * so that two workers never wait for each other.
+ * Numbers are locked in the order of ids, and FOR NO KEY UPDATE, which does not conflict with leads
+ * that refer to them, so that two workers never wait for each other.
  */
 export const MARK_NUMBERS_ASSIGNED = statement(
   'outreach.mark_numbers_assigned',

@@ -13,8 +13,8 @@ export const FIND_INCOMING_MESSAGE = statement(
 );
 
 /**
- * The lead that a message is about: a live one first, then one that was texted from the number it
- * was sent to, then the newest.
+ * The lead that a message is about: a live one first, then one that was texted from the number to
+ * which the message was sent, then the newest.
  */
 export const FIND_LEAD_OF_SENDER = statement(
   'outreach.find_lead_of_sender',
@@ -30,7 +30,7 @@ export const FIND_LEAD_OF_SENDER = statement(
   { prepared: false },
 ).returning<{ id: string }>();
 
-/** Its schedule may end by that. */
+/** A reply may end the schedule of its lead. */
 export const RECORD_REPLY = statement(
   'outreach.record_reply',
   sql`
@@ -53,7 +53,7 @@ export const RECORD_REPLY = statement(
   { prepared: false },
 );
 
-/** A schedule may start by it. */
+/** A text message may start schedules. */
 export const RECORD_TEXT_EVENT = statement(
   'outreach.record_text_event',
   sql`SELECT record_schedule_event(

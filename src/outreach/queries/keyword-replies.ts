@@ -32,7 +32,6 @@ export const INSERT_REPLY = statement(
   { prepared: false },
 );
 
-/** The answer to a message that the carrier delivers again. */
 export const FIND_REPLY = statement(
   'outreach.find_reply',
   sql`

@@ -2,7 +2,6 @@ import type { Schemas } from '../../contract';
 import { sql, statement } from '../../db/sql';
 import type { ActionRow } from '../../schedules/engine/plan';
 
-/** The newest 1,000 events of a lead, in order. */
 export const READ_HISTORY = statement(
   'outreach.read_history',
   sql`

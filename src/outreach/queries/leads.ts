@@ -18,7 +18,6 @@ const BUYER = sql`
   LEFT JOIN traffic_sources s ON s.company_id = l.company_id AND s.id = l.traffic_source_id
 `;
 
-/** Locks those of the leads that are still claimed under the id, in the order of ids. */
 export const LOCK_CLAIMED_LEADS = statement(
   'outreach.lock_claimed_leads',
   sql`

@@ -1,7 +1,7 @@
 import { countRows } from '../../db/counters';
 import { sql, statement } from '../../db/sql';
 
-// What is sent is recorded under the key of its step (uuid): first as `sending`, then with its
+// Deliveries are recorded under the key of their step (uuid): first as `sending`, then with the
 // result. Carriers may report a later status first, which stays. Until a row is sent, its content
 // may change.
 

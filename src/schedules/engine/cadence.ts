@@ -13,65 +13,62 @@ export type ActionType =
   | 'restart'
   | 'move_to_schedule';
 export type Phase = 'actions' | 'end';
-/** What may happen to a lead that ends its schedule: `exit_on`. The database ends it. */
+/** Events of `exit_on` that end the schedule of a lead. The database ends it. */
 export type ExitEvent = 'connected' | 'converted' | 'inbound_call' | 'replied' | 'opted_out';
 export type ExitReason = 'completed' | 'expired' | 'exceeded_max_calls' | ExitEvent;
 
-/** One action of a schedule: what its order and time depend on. */
+/** The part of an action that decides its order and time. */
 export interface Action {
   id: number;
   type: ActionType;
   position: number;
-  /** Of a wait: milliseconds, or a time of day (minutes) in the zone of the schedule. */
+  /** For a wait: milliseconds, or a time of day (minutes) in the zone of the schedule. */
   wait?: { ms: number } | { until: number };
-  /** Whether the tokens of the lead match its filters. */
+  /** True when the tokens of the lead match its filters. */
   applies: boolean;
 }
 
-/** A schedule as it applies to one lead. */
 export interface Plan {
-  /** In the order of their positions. */
+  /** In the order of positions. */
   actions: readonly Action[];
   end: readonly Action[];
   hours: ContactHours;
   hours_to_expire: number | null;
-  /** Minutes; when the lead has it, it replaces hours_to_expire. */
+  /** Minutes, set on the lead; replaces hours_to_expire. */
   expires_in: number | null;
   max_contact_attempts: number | null;
 }
 
-/** Where a lead stands in its schedule. */
 export interface Progress {
   phase: Phase;
-  /** Position of the last action that was performed or skipped; null before the first. */
+  /** Position of the last performed or skipped action; null before the first. */
   position: number | null;
   exit_reason: ExitReason | null;
   entered_at: Date;
   /** Calls and text messages so far. */
   contact_attempts: number;
-  /** When the lead wants to be called; all actions wait until then. */
+  /** Requested by the lead; all actions wait until then. */
   callback_at: Date | null;
-  /** Nothing is done before: the end of a wait, or a requested time. */
+  /** No action before: the end of a wait, or a requested time. */
   not_before: Date | null;
 }
 
-/** What is known of the lead now. */
 export interface Facts {
   now: Date;
-  /** IANA zones it may be in. */
+  /** IANA zones that the lead may be in. */
   zones: readonly string[];
 }
 
-/** Something that happened before the next action, for the lead's history. */
+/** An event before the next action, for the lead's history. */
 export type Passed =
   | { event: 'skipped'; action: Action; reason: 'token_filter' }
   | { event: 'left_schedule'; reason: ExitReason };
 
 export type Next =
-  /** Do it now. A callback is a call that the lead asked for, outside the order of actions. */
+  /** A callback is a call requested by the lead, outside the order of actions. */
   | { kind: 'perform'; action: Action }
   | { kind: 'callback' }
-  /** Look again at `at`: after a wait, closed hours, or at a future callback. */
+  /** Check again at `at`: after a wait, closed hours, or at a future callback. */
   | { kind: 'wait'; at: Date; why: 'wait' | 'callback' | Shift; action?: Action }
   /** No hour of the next fourteen days allows the action. */
   | { kind: 'stuck'; action?: Action }
@@ -84,11 +81,11 @@ export interface Due {
 }
 
 const CONTACTS = new Set<ActionType>(['dial', 'sms', 'email']);
-/** Calls and text messages: max_contact_attempts counts these. */
+/** Calls and text messages count for max_contact_attempts. */
 export const isAttempt = (type: ActionType): boolean => type === 'dial' || type === 'sms';
 export const isContact = (type: ActionType): boolean => CONTACTS.has(type);
 
-/** When the lead expires; undefined for never. */
+/** Undefined for never. */
 export function expiryOf(
   { hours_to_expire, expires_in }: Plan,
   { entered_at }: Progress,
@@ -97,7 +94,9 @@ export function expiryOf(
   return minutes === null ? undefined : new Date(entered_at.getTime() + minutes * 60_000);
 }
 
-/** The limit that ends the actions of the lead's schedule; undefined while none is reached. */
+/**
+ * The reason of the reached limit, which ends the actions of the schedule; undefined without one.
+ */
 export function limitReached(progress: Progress, plan: Plan, now: Date): ExitReason | undefined {
   const expiry = expiryOf(plan, progress);
   if (expiry && expiry <= now) return 'expired';
@@ -108,9 +107,9 @@ export function limitReached(progress: Progress, plan: Plan, now: Date): ExitRea
 }
 
 /**
- * What the schedule has next for a lead, now. Skips actions whose filters do not match, starts
+ * The next step of the schedule for a lead, now. Skips actions whose filters do not match, starts
  * waits, and leaves the schedule for its end-of-schedule actions when a limit is reached or its
- * actions are done. Pure: the progress does not include the action returned; `done` adds it.
+ * actions are done. Pure: the progress does not include the returned action; `applyAction` adds it.
  */
 export function nextDue(progress: Progress, plan: Plan, facts: Facts): Due {
   const passed: Passed[] = [];
@@ -151,7 +150,7 @@ export function nextDue(progress: Progress, plan: Plan, facts: Facts): Due {
   }
 }
 
-/** The progress of a lead after its action was performed. */
+/** The progress after the action was performed. */
 export function done(progress: Progress, action: Action): Progress {
   const attempts = progress.contact_attempts + (isAttempt(action.type) ? 1 : 0);
   return { ...progress, position: action.position, contact_attempts: attempts, not_before: null };
@@ -186,7 +185,7 @@ function allowed(action: Action, { hours }: Plan, { now, zones }: Facts): Next {
     : { kind: 'perform', action };
 }
 
-/** A lead that waits is looked at again when it expires, at the latest. */
+/** A waiting lead is checked again no later than its expiry. */
 function sooner(next: Next, progress: Progress, plan: Plan): Next {
   const expiry = progress.phase === 'actions' ? expiryOf(plan, progress) : undefined;
   return next.kind === 'wait' && expiry && expiry < next.at ? { ...next, at: expiry } : next;

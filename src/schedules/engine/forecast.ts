@@ -14,7 +14,6 @@ export type Obstacle =
   | 'number_not_allowed'
   | 'no_open_hours';
 
-/** A future step of a lead. */
 export interface PlannedStep {
   /** Null when the lead cannot reach it. */
   at: Date | null;
@@ -23,20 +22,19 @@ export interface PlannedStep {
   delayed_by?: Shift;
   blocked_by?: Obstacle;
   message?: string;
-  /** The end of a wait. */
   until?: Date;
 }
 
 export interface Situation {
   now: Date;
-  /** IANA zones the lead may be in. */
+  /** IANA zones that the lead may be in. */
   zones: readonly string[];
   standing: Standing;
-  /** Else it is the lead of an offer: it waits for a call, and may have asked for a callback. */
+  /** False for the lead of an offer: it waits for a call, and may have requested a callback. */
   in_schedule: boolean;
-  /** Why nothing is done for it until the reason is gone. */
+  /** Blocks every step until it is gone. */
   parked?: Obstacle;
-  /** Why its next step was postponed to its current time. */
+  /** The reason why the next step was postponed to its current time. */
   delayed_by?: Shift | 'carrier';
 }
 
@@ -56,11 +54,11 @@ class Forecast {
   readonly steps: PlannedStep[] = [];
   private at: Date;
   private delayed_by: Shift | 'carrier' | undefined;
-  /** Nothing is done from here on until this is gone. */
+  /** Blocks every later step until it is gone. */
   private stopped: Obstacle | undefined;
-  /** What the schedule has done to the number of the lead. */
+  /** The effect of the schedule's own opt-out or block on the number of the lead. */
   private changed: Obstacle | undefined;
-  /** When the lead of an offer expires, even if a callback is still to come. */
+  /** Expiry of the lead of an offer, even with a future callback. */
   private readonly offer_expiry: Date | undefined;
   private readonly plan: Plan;
 
@@ -77,7 +75,7 @@ class Forecast {
     this.offer_expiry = in_schedule ? undefined : expiryOf(plan, progress);
   }
 
-  /** Adds the next step; returns whether there may be more. */
+  /** Adds the next step; returns true when more may follow. */
   advance(): boolean {
     const { at, progress, plan, offer_expiry } = this;
     if (
@@ -116,7 +114,7 @@ class Forecast {
       this.add({ kind: 'wait', action, until: at });
       this.delayed_by = undefined;
     }
-    // An opt-out or block by the own schedule stops the lead at any wait, others at a contact.
+    // An opt-out or block by the schedule itself stops the lead at any wait, others at a contact.
     this.stopped ??=
       this.changed ?? (action && isContact(action.type) ? this.stopReason() : undefined);
     if (why === 'daylight_hours' || why === 'business_hours') this.delayed_by = why;
@@ -148,7 +146,7 @@ class Forecast {
     return opt_out ? 'opt_out' : (this.changed ?? (blocked ? 'blacklist' : undefined));
   }
 
-  /** By an action or, without one, the callback that the lead asked for. */
+  /** By an action or, without one, by the callback that the lead requested. */
   private contact(action: Action | undefined): boolean {
     const kind = action?.type ?? 'callback';
     this.stopped ??= this.stopReason();
@@ -176,7 +174,6 @@ class Forecast {
     return true;
   }
 
-  /** An action that does not contact the lead. */
   private perform(action: Action): boolean {
     const { progress, at } = this;
     const kind = action.type;

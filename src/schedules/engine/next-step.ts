@@ -1,14 +1,13 @@
 import { done, expiryOf, initialProgress, isContact, limitReached, nextDue } from './cadence';
 import type { Action, ExitReason, Facts, Next, Phase, Plan, Progress } from './cadence';
 
-/** Why an action of the schedule is skipped. */
 export type SkipReason =
   'token_filter' | 'suppressed' | 'no_email' | 'no_number' | 'number_not_allowed' | 'same_schedule';
 export type ParkReason = 'blocked' | 'opt_out' | 'disabled';
 export type DelayReason =
   'daylight_hours' | 'business_hours' | 'no_open_hours' | 'carrier' | 'no_buyer';
 
-/** What else decides whether the lead may be contacted, as read at the time of sending. */
+/** Conditions for contacting the lead, as read at the time of sending. */
 export interface Standing {
   /** The number is on the blacklist of the company, or blocked for the offer or schedule. */
   blocked: boolean;
@@ -18,9 +17,9 @@ export interface Standing {
   /** Id of a suppression list of its schedule or offer that contains the number. */
   suppressed_by: number | null;
   has_email: boolean;
-  /** Whether the company has a number to call or text it from. */
+  /** True when the company has a number to call or text the lead from. */
   has_number: boolean;
-  /** Whether the company calls and texts numbers of its kind (phone/contact-policy.ts). */
+  /** True when the company calls and texts numbers of this kind (src/phone/contact-policy.ts). */
   number_allowed: boolean;
 }
 
@@ -30,10 +29,9 @@ export type StepEvent =
   | { event: 'restarted'; action: Action };
 
 export type Verdict =
-  /** Contact the lead now: by an action, or without one by the callback it asked for. */
+  /** Contact the lead now: by an action, or without one by the requested callback. */
   | { kind: 'contact'; action?: Action }
   | { kind: 'webhook' | 'opt_out' | 'block' | 'move'; action: Action }
-  /** It stops until the reason is gone. */
   | { kind: 'park'; reason: ParkReason }
   | { kind: 'later'; at: Date; reason?: DelayReason; action?: Action }
   | { kind: 'end'; reason: ExitReason };
@@ -44,16 +42,16 @@ export interface NextStep {
   verdict: Verdict;
 }
 
-/** Shortest time between two restarts of a schedule, or two moves between schedules. */
+/** Minimum time between two restarts of a schedule, or two moves between schedules. */
 export const MIN_ROUND_MS = 60_000;
-/** A lead that cannot be contacted for fourteen days is looked at again after one. */
+/** A lead that cannot be contacted for fourteen days is checked again after one. */
 const RETRY_STUCK_MS = 86_400_000;
 
 interface Situation extends Facts {
   standing: Standing;
 }
 
-/** The next thing to do for a lead now, or why nothing is done. Pure. */
+/** Decides the next step of a lead now, or the reason for none. Pure. */
 export function nextStep(from: Progress, plan: Plan, facts: Situation): NextStep {
   const { standing } = facts;
   const events: StepEvent[] = [];
@@ -78,11 +76,11 @@ export function nextStep(from: Progress, plan: Plan, facts: Situation): NextStep
   }
 }
 
-/** What an action comes to: a verdict, or an event after which the next action follows. */
+/** The result of an action: a verdict, or an event after which the next action follows. */
 type Outcome =
   { verdict: Verdict; progress?: Progress } | { progress: Progress; event?: StepEvent };
 
-/** A contact by an action or, without one, the callback that the lead asked for. */
+/** A contact by an action or, without one, by the callback that the lead requested. */
 function contact(action: Action | undefined, progress: Progress, standing: Standing): Outcome {
   const parked = parkedBy(standing);
   if (parked) return { verdict: parked };
@@ -97,7 +95,7 @@ function contact(action: Action | undefined, progress: Progress, standing: Stand
 
 type Waiting = Extract<Next, { kind: 'wait' | 'stuck' }>;
 
-/** A lead that waits for a contact it does not want stops at once. */
+/** A lead that waits for a contact it refuses stops at once. */
 function waiting(
   next: Waiting,
   progress: Progress,
@@ -121,7 +119,7 @@ function laterOf(
       at: next.at,
       ...(next.why !== 'wait' && next.why !== 'callback' && { reason: next.why }),
     };
-  // A callback is not ended by the expiry.
+  // Expiry does not end a callback.
   const expiry = next.action && progress.phase === 'actions' ? expiryOf(plan, progress) : undefined;
   return {
     at: new Date(Math.min(now.getTime() + RETRY_STUCK_MS, expiry?.getTime() ?? Infinity)),
@@ -144,12 +142,11 @@ function unreachable(
   return has_number ? undefined : 'no_number';
 }
 
-/** An action that does not contact the lead. */
 function instruction(action: Action, progress: Progress, plan: Plan, now: Date): Outcome {
   switch (action.type) {
     case 'exit': {
       const phase: Phase = 'end';
-      // Among the end-of-schedule actions it leads to the end itself.
+      // Among the end-of-schedule actions, an exit leads to the end itself.
       const position = progress.phase === 'end' ? Infinity : null;
       const exit_reason = progress.exit_reason ?? 'completed';
       return {
@@ -176,7 +173,7 @@ function instruction(action: Action, progress: Progress, plan: Plan, now: Date):
 
 /**
  * Attempts and the time of entry stay, so that a schedule that restarts itself ends. When a limit
- * is reached the lead leaves instead: it would leave again at once and restart at its end.
+ * is reached the lead leaves instead: otherwise it would leave at once and restart at its end.
  */
 function restart(action: Action, progress: Progress, plan: Plan, now: Date): Outcome {
   const limit = limitReached(progress, plan, now);

@@ -5,8 +5,8 @@ export type OfferVerdict = Verdict | { kind: 'queue'; at: Date | undefined };
 type NextOfferStep = Omit<NextStep, 'verdict'> & { verdict: OfferVerdict };
 
 /**
- * The next step of a lead of an offer, now. Such a lead has no schedule: it waits for a call until
- * it expires, and may ask to be called back. Pure.
+ * Decides the next step of a lead of an offer, now. Such a lead has no schedule: it waits for a
+ * call until it expires, and may request a callback. Pure.
  */
 export function nextOfferStep(
   from: Progress,
@@ -27,7 +27,7 @@ export function nextOfferStep(
   if (!from.callback_at) return { progress: from, events: [], verdict: queued };
   const step = nextStep(from, { ...plan, expires_in: null, hours_to_expire: null }, facts);
   const { verdict } = step;
-  // The callback cannot be made: as if the lead had not asked for it.
+  // The callback is not possible: treat the lead as if it had not requested one.
   if (verdict.kind === 'end')
     return { progress: { ...from, callback_at: null }, events: [], verdict: queued };
   if (verdict.kind === 'later' && expiry && expiry < verdict.at)

@@ -7,7 +7,6 @@ import type { ContactHours } from '../../time/contact-hours';
 import { openMinutes, parseRange } from '../../time/opening-hours';
 import { ianaName } from '../../time/zone';
 
-/** An action as it is stored. */
 export interface ActionRow {
   id: string;
   action_type: string;
@@ -28,20 +27,20 @@ export interface ActionRow {
   method: string | null;
   headers: Record<string, string> | null;
   to_schedule_id: string | null;
-  /** Of a dial whose calls are routed. */
+  /** Only for a dial with routed calls. */
   only_when_buyer_available: boolean | null;
   machine_action: string | null;
   machine_message: string | null;
 }
 
-/** A schedule with its actions in the order of their positions; ids are text. */
+/** Actions are in the order of positions; ids are text. */
 export interface ScheduleRow {
   company_id: string;
   id: string;
   name: string;
   paused: boolean;
   offer_id: string | null;
-  /** Ids of its suppression lists. */
+  /** Ids of suppression lists. */
   lists: string[];
   time_zone: string;
   daylight_hours: string;
@@ -54,24 +53,21 @@ export interface ScheduleRow {
 
 type Filter = (tokens: TokenSource) => boolean;
 
-/** An action of a schedule with its compiled filters. */
 interface CompiledAction {
   action: Omit<Action, 'applies'>;
   filters: readonly Filter[];
 }
 
-/** A schedule, compiled once for all of its leads. */
 export interface CompiledSchedule {
   row: ScheduleRow;
   hours: ContactHours;
   actions: readonly CompiledAction[];
   end: readonly CompiledAction[];
   rows: ReadonlyMap<number, ActionRow>;
-  /** Whether a filter or a text uses tokens that need a query for the calls of the number. */
+  /** True when a filter or a text uses tokens that need a query for the calls of the number. */
   uses_calls: boolean;
 }
 
-/** Limits of the lead itself. */
 export interface OwnLimits {
   hours_to_expire: number | null;
   expires_in: number | null;
@@ -92,7 +88,7 @@ export function compileSchedule(row: ScheduleRow): CompiledSchedule {
     action,
     {
       action: actionOf(action),
-      // A filter that is not understood holds for no lead.
+      // An invalid filter matches no lead.
       filters: action.token_filters.map((filter) => compileFilter(filter) ?? (() => false)),
     },
   ]);
@@ -133,7 +129,7 @@ function hoursOf({
   };
 }
 
-/** Hours in which leads of an offer, which have no schedule, are called back. */
+/** Callback hours for leads of an offer, which have no schedule. */
 const OFFER_HOURS = hoursOf({ daylight_hours: DAYLIGHT, business_hours: [], time_zone: 'UTC' });
 
 function actionOf({
@@ -154,7 +150,7 @@ function actionOf({
 
 const minuteOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5));
 
-/** The plan of one lead; without a schedule that of the lead of an offer. */
+/** The plan of one lead; without a schedule, the plan of a lead of an offer. */
 export function planOf(
   schedule: CompiledSchedule | undefined,
   own: OwnLimits,
@@ -170,7 +166,7 @@ export function planOf(
       expires_in,
       max_contact_attempts: null,
     };
-  // A lead that has converted is not contacted again, not by the end of its schedule either.
+  // A converted lead is not contacted again, not even by end-of-schedule actions.
   const is_converted = own.exit_reason === 'converted';
   const forLead = ({ action, filters }: CompiledAction): Action => ({
     ...action,
@@ -190,7 +186,6 @@ interface ProgressRow extends Omit<Progress, 'not_before'> {
   next_action_at: Date | null;
 }
 
-/** The progress of a lead, from its row. */
 export const progressOf = ({
   phase,
   position,
