@@ -1,8 +1,8 @@
 import type { Table } from './references';
 
-// What a limited caller may see: the records that the caller's teams are granted, and what belongs
-// to those. Every condition is SQL over a row t, with the parameters {company_id}, {scope_teams}
-// and {scope_user}; no filter of the contract has such a name.
+// The records that a limited caller may see: those that the caller's teams are granted, and those
+// that belong to them. Every condition is SQL over a row t with the parameters {company_id},
+// {scope_teams} and {scope_user}; no filter of the contract has such a name.
 
 export const TEAMS = 'ANY({scope_teams}::bigint[])';
 
@@ -11,12 +11,13 @@ type Granted = 'buyer' | 'buyer_group' | 'offer' | 'traffic_source';
 const TEAM_OF_GRANT = `JOIN access_control_lists a
     ON a.company_id = g.company_id AND a.id = g.access_control_list_id`;
 
-/** Ids of records that the teams are granted; `teams` limits these to some of them. */
+/**
+ * Ids of records that the teams are granted. `teams` is a further condition on the team, alias a.
+ */
 export const granted = (kind: Granted, teams = '') => `
   SELECT g.${kind}_id FROM access_control_list_${kind}s g ${teams && TEAM_OF_GRANT}
   WHERE g.company_id = {company_id} AND g.access_control_list_id = ${TEAMS} ${teams}`;
 
-/** Ids of buyers of the groups that the teams are granted. */
 const grantedByGroup = (teams = '') => `
   SELECT m.buyer_id FROM access_control_list_buyer_groups g ${teams && TEAM_OF_GRANT}
   JOIN buyer_group_members m ON m.company_id = g.company_id AND m.buyer_group_id = g.buyer_group_id
@@ -35,7 +36,10 @@ export const SCHEDULES = schedulesOf(OFFERS);
 
 export const SOURCES = anyOf(granted('traffic_source'));
 
-/** Offers of teams that have offers alone: such teams see all that comes to them. */
+/**
+ * Offers of teams that have no buyers, groups or sources: these teams see everything that comes to
+ * them.
+ */
 export const WHOLE_OFFER_IDS = `${granted('offer')}
   AND NOT EXISTS (
     SELECT FROM access_control_list_buyers n
@@ -48,7 +52,7 @@ export const WHOLE_OFFER_IDS = `${granted('offer')}
     WHERE n.company_id = g.company_id AND n.access_control_list_id = g.access_control_list_id)`;
 export const WHOLE_OFFERS = anyOf(WHOLE_OFFER_IDS);
 
-/** Buyers of teams that see what these paid for at every offer, or at the team's offers alone. */
+/** Buyers whose payments the teams see, at every offer or at the team's offers alone. */
 const AT_ALL_OFFERS = anyOf(
   granted('buyer', 'AND a.all_offers'),
   grantedByGroup('AND a.all_offers'),
@@ -58,11 +62,10 @@ const AT_OWN_OFFERS = anyOf(
   grantedByGroup('AND NOT a.all_offers'),
 );
 
-/** The same of traffic sources. */
+/** Traffic sources whose payouts the teams see, at every offer or at the team's offers alone. */
 const SENT_TO_ALL_OFFERS = anyOf(granted('traffic_source', 'AND a.all_offers'));
 const SENT_TO_OWN_OFFERS = anyOf(granted('traffic_source', 'AND NOT a.all_offers'));
 
-/** A team that has both the offer and the traffic source of the row. */
 const TEAM_OF_OFFER_AND_SOURCE = `
   SELECT FROM access_control_list_offers o
   JOIN access_control_lists a ON a.company_id = o.company_id AND a.id = o.access_control_list_id
@@ -108,12 +111,11 @@ export const PAID_FOR = `(
   OR ${OF_SOURCES}
   OR t.offer_id = ${WHOLE_OFFERS})`;
 
-/** What is paid to the source of a call or a lead that is visible. */
+/** The condition to see the payout of a visible call or lead. */
 export const PURCHASE = `(${OF_SOURCES} OR t.offer_id = ${WHOLE_OFFERS})`;
-/** What is paid by its buyer. */
+/** The condition to see its revenue. */
 export const SALE = `(${OF_BUYERS} OR t.offer_id = ${WHOLE_OFFERS})`;
 
-/** Events of a call about what its source is paid. */
 const OF_PURCHASE = `t.event IN ('payout', 'payout_changed', 'payout_returned')`;
 
 /** A row that belongs to a visible row of another table. */
@@ -132,7 +134,6 @@ const ofNumber = (table: 'leads' | 'calls') => `EXISTS (
   ) t
   WHERE ${PAID_FOR})`;
 
-/** A suppression list that is attached to visible records. */
 const suppresses = (kind: 'buyer' | 'offer', visible: string) => `EXISTS (
   SELECT FROM buyer_suppression_${kind}s x
   WHERE x.company_id = t.company_id AND x.buyer_suppression_id = t.id
@@ -140,16 +141,15 @@ const suppresses = (kind: 'buyer' | 'offer', visible: string) => `EXISTS (
 
 /**
  * A record that sends or answers for its maker: visible to the maker, and to callers who are in all
- * teams that it acts for. What is the company's shows more than any limited caller sees.
+ * teams that it acts for. A record of the company itself shows more than any limited caller sees.
  */
 const OWN_MAKER = `(
   t.maker_user_id = {scope_user}::bigint
   OR t.maker_user_id IS NOT NULL AND t.maker_team_ids <@ {scope_teams}::bigint[])`;
 
-/** The account of a granted buyer or traffic source. */
 const OF_ACCOUNT = `(t.buyer_id = ${BUYERS} OR t.traffic_source_id = ${SOURCES})`;
 
-/** Conditions of tables whose own columns decide. */
+/** Conditions of tables whose own columns are enough. */
 const DIRECT = {
   buyers: `t.id = ${BUYERS}`,
   buyer_groups: `t.id = ${GROUPS}`,
@@ -164,7 +164,7 @@ const DIRECT = {
         SELECT x.* FROM calls x WHERE x.company_id = t.company_id AND x.id = t.call_id
       ) t
       WHERE ${PURCHASE})))`,
-  // Whoever sees the whole of an offer sees who sends calls to it.
+  // A caller who sees the whole of an offer sees who sends calls to it.
   traffic_sources: `(t.id = ${SOURCES} OR EXISTS (${WHOLE_OFFER_IDS}))`,
   numbers: `(t.offer_id = ${OFFERS} OR t.buyer_id = ${BUYERS})`,
   schedules: `t.offer_id = ${OFFERS}`,
@@ -202,7 +202,7 @@ const DIRECT = {
       SELECT FROM agent_buyers x
       WHERE x.company_id = t.company_id AND x.agent_id = t.id AND x.buyer_id = ${BUYERS}))`,
   traffic_source_tokens: `t.traffic_source_id = ${SOURCES}`,
-  // What rules watch is the whole company's.
+  // Alert rules watch the whole company.
   alert_rules: 'false',
   alerts: 'false',
   account_entries: OF_ACCOUNT,
@@ -212,12 +212,12 @@ const DIRECT = {
 } as const satisfies Partial<Record<Table, string>>;
 
 /**
- * The condition for a row of a table to be visible. Rows of tables that are not named here are the
- * whole company's: everybody with the permission sees them.
+ * The condition for a row of a table to be visible. Rows of a table without a condition belong to
+ * the whole company: every caller with the permission sees them.
  */
 export const CONDITIONS: Partial<Record<Table, string>> = {
   ...DIRECT,
-  // One that sends shows where, and with which secrets.
+  // An action that sends shows its URL and its secrets.
   schedule_actions: `(${through('schedules', 'schedule_id')} AND (t.url IS NULL OR ${OWN_MAKER}))`,
   buyer_suppression_files: through('buyer_suppressions', 'buyer_suppression_id'),
   lead_logs: through('leads', 'lead_id'),
@@ -229,7 +229,7 @@ export const CONDITIONS: Partial<Record<Table, string>> = {
   webhook_manual_fires: through('outgoing_webhooks', 'outgoing_webhook_id'),
 };
 
-/** A record t has no row of another table that leads to something that is not visible. */
+/** No row of another table connects the record t with a record that is not visible. */
 const leadsNowhereElse = (table: string, own: string, column: string, visible: string) =>
   `NOT EXISTS (
     SELECT FROM ${table} x
@@ -243,7 +243,6 @@ const WHOLE_LIST = `(
   AND ${leadsNowhereElse('buyer_suppression_offers', list, 'offer_id', WHOLE_OFFERS)}
   AND ${leadsNowhereElse('buyer_suppression_schedules', list, 'schedule_id', WHOLE_SCHEDULES)})`;
 
-/** A team of an agent's user that is not one of the caller's. */
 const OTHER_TEAM_OF_AGENT = `
   SELECT FROM access_control_list_users x
   JOIN access_control_lists a ON a.company_id = x.company_id AND a.id = x.access_control_list_id
@@ -251,10 +250,10 @@ const OTHER_TEAM_OF_AGENT = `
     AND NOT (a.id = ${TEAMS})`;
 
 /**
- * The condition for all of a row to be the caller's, for tables whose rows others may use too:
- * teams without buyers see the whole of an offer; a suppression list, a fleet or a number must have
- * no other users, and an agent no other buyers or teams. An agent is also its user's own, and a
- * message its sender's alone, also where others receive it.
+ * The condition for a row to be entirely the caller's, for tables whose rows several may use: a
+ * team without buyers has the whole of an offer; a suppression list, a fleet or a number must have
+ * no other users, and an agent no other buyers or teams. An agent also belongs to its user, and a
+ * message to its sender alone, even where others receive it.
  */
 export const WHOLE_CONDITIONS: Partial<Record<Table, string>> = {
   offers: `t.id = ${WHOLE_OFFERS}`,

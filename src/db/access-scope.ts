@@ -19,21 +19,19 @@ import type { Db } from './tenant';
 /** The part of the company's records that a limited caller may see, as parameters of conditions. */
 export interface AccessScope {
   scope_user: string;
-  /** The caller's teams that allow what is being done, as a PostgreSQL array: `{1,2}`. */
+  /** The caller's teams that allow the current operation, as a PostgreSQL array: `{1,2}`. */
   scope_teams: string;
-  /** All teams of the caller. */
   all_teams: readonly string[];
 }
 
-/** What a check of visibility needs. */
 export type Viewer = Pick<Db, 'company_id' | 'query' | 'accessScope'>;
 
 /** The condition for a row t of a table to be visible; undefined where all rows are. */
 export const visible = (table: Table): string | undefined => CONDITIONS[table];
 
 /**
- * The condition that a filter or a search needs in addition to `visible`, because it could reveal
- * records that are not: undefined where it needs none.
+ * The condition that a filter or a search needs in addition to `buildVisibleCondition`, because it
+ * could reveal hidden records; undefined if it needs none.
  */
 export function alsoVisible(filter: string, table: Table): string | undefined {
   if (SINGLE_IDS[filter]) return `t.${filter} = ${SINGLE_IDS[filter]}`;
@@ -43,16 +41,13 @@ export function alsoVisible(filter: string, table: Table): string | undefined {
     : undefined;
 }
 
-/** Whether a condition leaves few of many rows, which the planner cannot know. */
+/** True for a condition that few of many rows meet, which the planner cannot know. */
 export const isRare = (condition: string): boolean => condition === PAID_FOR;
 
-/** The condition for the id of a buyer to be visible. */
 export const visibleBuyer = (sql: string): string => `${sql} = ${BUYERS}`;
 
-/** The condition for the id of a group of buyers to be visible. */
 export const visibleGroup = (sql: string): string => `${sql} = ${GROUPS}`;
 
-/** SQL of the visible ids of a list, in its order. */
 const visibleOf = (list: string, condition: string) =>
   `ARRAY(
     SELECT x FROM unnest(${list}) WITH ORDINALITY AS u(x, n) WHERE x = ${condition} ORDER BY n)`;
@@ -77,19 +72,19 @@ const SINGLE_IDS: Record<string, string> = {
 const OF_BUYER = new Set(['buyer', 'user_buyer_id', 'connected_to', 'connect_to', 'buyer_name']);
 
 /**
- * SQL of a column that refers to buyers, groups, offers or teams, without those that are not
- * visible. `columnOf` returns the SQL of another column of the resource, if it has that column:
- * what describes a buyer is masked where the buyer's id is.
+ * SQL of a column that refers to buyers, groups, offers or teams, without the hidden ones.
+ * `findColumn` returns the SQL of another column of the resource, if it has that column: a
+ * description of a buyer is masked together with the buyer's id.
  */
 export function masked(
   name: string,
   sql: string,
   columnOf: (name: string) => string | undefined,
 ): string {
-  // Of the change log: what was changed, as far as the user who changed it may read it.
+  // The change log keeps its changes as far as the user who made them may read them.
   if (name === 'changes') return `coalesce(t.changes_shown, ${sql})`;
   if (name === 'maxed_out_by') {
-    // Of a traffic source, what buyers pay is hidden too.
+    // A traffic source must not show the limits of revenue either.
     const hidden = columnOf('allowed_buyer_ids') ? '%revenue%' : 'earned%';
     return `CASE WHEN ${sql} NOT LIKE '${hidden}' THEN ${sql} END`;
   }
@@ -108,10 +103,9 @@ export function masked(
   return OF_BUYER.has(name) && buyer ? `CASE WHEN ${buyer} = ${BUYERS} THEN ${sql} END` : sql;
 }
 
-/** The name of a join that knows which sides of the row t a limited caller sees. */
+/** Alias of the join with the money that a limited caller sees of the row t. */
 export const SIDES_ALIAS = 'sides';
 
-/** The condition, with that join, for the caller to see a side of the row t. */
 export function sideCondition(side: Side): string {
   if (side === 'company') return 'false';
   return side === 'both'
@@ -119,7 +113,6 @@ export function sideCondition(side: Side): string {
     : `${SIDES_ALIAS}.${side}`;
 }
 
-/** SQL of that join. */
 export function sidesJoin(table: Table): string {
   const { sale, purchase } = SIDES[table] ?? { sale: 'false', purchase: 'false' };
   return `CROSS JOIN LATERAL (
@@ -127,7 +120,6 @@ export function sidesJoin(table: Table): string {
   ) ${SIDES_ALIAS}`;
 }
 
-/** Whether a caller sees a side of a visible record. */
 export async function seesSideOf(
   db: Viewer,
   { table, key, references }: { table: Table; key: string; references: readonly Reference[] },
@@ -137,16 +129,15 @@ export async function seesSideOf(
   return (await unmatched(db, { table, key, condition }, references)).length === 0;
 }
 
-/** Whether no limited caller sees a side of records of a table. */
+/** True if no limited caller sees this money of any record of the table. */
 export const isAlwaysHidden = (table: Table, side: Side): boolean =>
   side === 'company' ||
   (side !== 'purchase' && SIDES[table]?.sale === 'false') ||
   (side !== 'sale' && SIDES[table]?.purchase === 'false');
 
-/** Which sides of a record a caller may see of any record. */
+/** The money that a caller sees of at least one record. */
 export type VisibleSides = Record<'sale' | 'purchase', boolean>;
 
-/** Returns which sides a caller sees of some record at least. */
 export async function visibleSides(db: Viewer): Promise<VisibleSides> {
   if (!db.accessScope) return { sale: true, purchase: true };
   const [found] = await db.query<VisibleSides>(
@@ -157,11 +148,10 @@ export async function visibleSides(db: Viewer): Promise<VisibleSides> {
 
 const findSides = template(VISIBLE_SIDES, { prepared: true });
 
-/** Whether a caller who sees these sides of some records sees this one. */
+/** True if a caller who sees this money of some records may see a column of this visibility. */
 export const seesSide = ({ sale, purchase }: VisibleSides, side: Side): boolean =>
   side !== 'company' && (side === 'purchase' || sale) && (side === 'sale' || purchase);
 
-/** Returns those of the buyers that the caller may see. */
 export async function visibleBuyers(
   db: Viewer,
   ids: readonly number[],
@@ -184,12 +174,12 @@ const findBuyers = template(
   { prepared: false },
 );
 
-/** Tables whose records are never deleted. */
+/** Tables without deleted_at. */
 const EVERLASTING = new Set<Table>(['account_entries', 'alerts', 'conversions', 'statements']);
 
 /**
- * Returns those of the references that name no living record that the caller may see. They name
- * records by id or uuid, or by another `key`. Returns nothing for callers who may see everything.
+ * Returns the references that match no living record visible to the caller. They name records by id
+ * or uuid, or by another `key`. Empty for callers who may see everything.
  */
 export async function notVisible(
   db: Viewer,
@@ -201,8 +191,8 @@ export async function notVisible(
 }
 
 /**
- * Returns those of the references that name no living record of which the caller sees the whole: a
- * visible record that others use too is only partly the caller's.
+ * Returns the references that match no living record that is entirely the caller's: a visible
+ * record that others use too belongs to the caller only in part.
  */
 export async function notWhole(
   db: Viewer,
@@ -258,9 +248,7 @@ const byKeySql = (table: Table, condition: string, key: string) => `
     AND ${livingSql(table)}
     AND ${condition}`;
 
-/**
- * Grants a record that a limited caller has made to the teams that allowed the caller to make it.
- */
+/** Grants a record that a limited caller has created to the teams that allowed it. */
 export async function grantToTeams(
   db: Db,
   kind: 'buyer' | 'buyer_group' | 'offer' | 'traffic_source',

@@ -9,23 +9,22 @@ import {
 } from './access-conditions';
 import type { Table } from './references';
 
-// Which part of a margin limited callers see of a record that is visible: what buyers pay, what
-// traffic sources are paid, or both. The contract says of each column what it tells (x-side).
+// The money that limited callers see of a visible record: the revenue that buyers pay, the payout
+// that traffic sources receive, or both. The contract marks each column that shows money (x-side).
 
-/** Conditions for the sides of a row of a table to be visible, where the row is. */
 interface Sides {
-  /** What buyers pay. */
+  /** Revenue, which buyers pay. */
   sale: string;
-  /** What traffic sources are paid. */
+  /** Payout, which traffic sources receive. */
   purchase: string;
 }
 
 const OF_CALL: Sides = { sale: SALE, purchase: PURCHASE };
-/** What a buyer earns comes from all offers and sources together. */
+/** The revenue of a buyer comes from all offers and sources together. */
 const OF_BUYER: Sides = { sale: 'true', purchase: 'false' };
 const OF_NUMBER = `(t.traffic_source_id = ${SOURCES} OR t.offer_id = ${WHOLE_OFFERS})`;
 
-/** A caller who sees neither a buyer nor the whole of an offer sees no sale at all, and so on. */
+/** A caller who sees no buyer and no whole offer sees no revenue at all; likewise for payouts. */
 export const SIDES: Partial<Record<Table, Sides>> = {
   calls: OF_CALL,
   leads: OF_CALL,
@@ -40,7 +39,6 @@ export const SIDES: Partial<Record<Table, Sides>> = {
   inbound_webhooks: { sale: 'true', purchase: OF_NUMBER },
 };
 
-/** Which sides a caller sees of any record, in one row. */
 export const VISIBLE_SIDES = `
   SELECT
     EXISTS (${granted('buyer')} UNION ${granted('buyer_group')} UNION ${WHOLE_OFFER_IDS}) AS sale,

@@ -5,10 +5,10 @@ import { isRemoval, type Reference, type Table } from './references';
 import { recordWriteOf } from './routing-changes';
 import type { Db } from './tenant';
 
-// Tables of pairs (company, record, other record): the buyers of a group, the lists of an offer and
-// so on. The owner's row must be locked, so that parallel changes follow one another.
+// Tables of pairs (company, record, other record), such as the buyers of a group or the lists of an
+// offer. The owner's row must be locked, so that parallel changes follow one another.
 
-/** Tables that attach buyers to something, with the column of that something. */
+/** Tables that attach buyers to a record, with the column of that record. */
 const OWNERS = {
   buyer_group_members: 'buyer_group_id',
   buyer_suppression_buyers: 'buyer_suppression_id',
@@ -17,7 +17,6 @@ const OWNERS = {
 } as const;
 type BuyerTable = keyof typeof OWNERS;
 
-/** Tables that attach records of one kind to records of another. */
 type PairTable =
   | BuyerTable
   | 'offer_buyer_groups'
@@ -33,7 +32,6 @@ type PairTable =
   | 'agent_message_buyer_groups'
   | 'agent_message_call_centers';
 
-/** What a request says about the buyers of a record. */
 export interface BuyerChanges {
   buyer_ids?: Reference[] | null;
   add_buyer_ids?: Reference[] | null;
@@ -44,7 +42,7 @@ export interface BuyerChanges {
 
 /**
  * Replaces the buyers of a record, then adds, then removes. The owner's row must be locked. The
- * buyers are locked before any pair is touched, as when a buyer is deleted.
+ * buyers are locked before any pair is touched, like in the deletion of a buyer.
  */
 export async function changeBuyers(
   db: Db,
@@ -80,8 +78,9 @@ export async function changeBuyers(
 }
 
 /**
- * Attaches exactly `others` to a record, for example `{ offer_id }` and `{ buyer_group_id: [1, 2]
- * }`. Of the two sides, the one that comes first in the order of locks must be locked.
+ * Attaches exactly `attachedIds` to a record, for example `{ offer_id }` and `{ buyer_group_id: [1,
+ * 2] }`. The record or the attached records must be locked, whichever come first in the order of
+ * locks.
  */
 export async function replaceAttached(
   db: Db,
@@ -96,7 +95,10 @@ export async function replaceAttached(
   await attach(db, pairs, ids);
 }
 
-/** Returns the suppression lists that a request names, locked; undefined when it names none. */
+/**
+ * Locks the suppression lists that a request names and returns their ids; undefined if it names
+ * none.
+ */
 export async function suppressionsOf(
   db: Db,
   { buyer_suppression_ids: named }: { buyer_suppression_ids?: Reference[] | null },
@@ -106,7 +108,6 @@ export async function suppressionsOf(
     : resolveReferences(db, 'buyer_suppressions', named ?? [], { field: 'buyer_suppression_ids' });
 }
 
-/** Removes a buyer from all groups, offers, lists and agents. */
 export async function detachBuyer(db: Db, buyer_id: bigint): Promise<void> {
   for (const table of Object.keys(OWNERS)) {
     recordWriteOf(db, table);
@@ -117,13 +118,12 @@ export async function detachBuyer(db: Db, buyer_id: bigint): Promise<void> {
   }
 }
 
-/** The pairs of one record. */
 interface Pairs {
   table: PairTable;
   /** The column of the record, and its id. */
   column: string;
   id: bigint;
-  /** The column of what is attached to it. */
+  /** The column of the attached records. */
   other: string;
 }
 
@@ -142,7 +142,7 @@ async function attach(
   });
 }
 
-/** Detaches all but `ids`. What a limited caller cannot see stays attached. */
+/** Detaches all but `ids`, except records that a limited caller cannot see. */
 async function detachOthers(db: Db, pairs: Pairs, ids: readonly bigint[]): Promise<void> {
   const { table, column, id, other } = pairs;
   recordWriteOf(db, table);
@@ -153,7 +153,6 @@ async function detachOthers(db: Db, pairs: Pairs, ids: readonly bigint[]): Promi
   });
 }
 
-/** What is attached and not visible to the caller. */
 async function hidden(db: Db, { table, column, id, other }: Pairs): Promise<bigint[]> {
   if (!db.accessScope) return [];
   const rows = await db.query<{ id: string }>({
@@ -167,7 +166,7 @@ async function hidden(db: Db, { table, column, id, other }: Pairs): Promise<bigi
 
 /**
  * Returns the ids of living buyers by their user_buyer_id. Throws 422 on `field`, naming each that
- * does not exist. Locks as resolveReferences does.
+ * does not exist. Locks like resolveReferences.
  */
 async function resolveUserBuyerIds(
   db: Db,

@@ -1,18 +1,16 @@
-/** Work that can be done for many items at once. */
 export interface BatchWork<Item, Result> {
   /**
    * Does the work for all items, no two of which have the same key; returns results in their order.
    */
   run(items: readonly Item[]): Promise<Result[]>;
   keyOf(item: Item): unknown;
-  /** How many batches may run at once. */
   at_once?: number | undefined;
-  /** What to do with the items of a batch that failed. Without it, all of them fail. */
+  /** Handles the items of a batch that failed. Without it, all of them fail. */
   apart?: {
-    /** Does the work for one item by itself, so that it ends as if it had come alone. */
+    /** Does the work for one item alone, with the result that it would have had without a batch. */
     alone(item: Item): Promise<Result>;
     /**
-     * Whether an error of `run` may be due to a single item, or to the stricter terms of `run`. Any
+     * True if a single item, or a stricter limit of `run`, may have caused an error of `run`. Any
      * other error is returned for all items.
      */
     isOfOne(error: unknown): boolean;
@@ -30,15 +28,15 @@ const MAX_BATCH = 100;
 const BATCHES_AT_ONCE = 2;
 
 /**
- * How many batches that lock shared rows may run at once in each of several processes that answer
- * requests. Those of the other processes go on while one waits: more of its own would only split
- * the requests into smaller batches, which wait for the same rows.
+ * How many batches that lock shared rows may run at once in each process that answers requests.
+ * With several processes it is one: the others go on while it waits, and more batches would only
+ * split the requests into smaller ones that wait for the same rows.
  */
 export const batchesAtOnce = (processes: number): number => (processes > 1 ? 1 : BATCHES_AT_ONCE);
 
 /**
- * Collects the items that arrive while a batch is running and does them in the next batch: under
- * load a hundred items cost as much as one, and without load none waits.
+ * Collects the items that arrive while a batch is running and processes them in the next batch:
+ * under load a hundred items cost as much as one, and without load no item waits.
  */
 class Batcher<Item, Result> {
   private waiting: Waiting<Item, Result>[] = [];
@@ -47,7 +45,6 @@ class Batcher<Item, Result> {
 
   constructor(
     private readonly work: BatchWork<Item, Result>,
-    /** Called when there is nothing left to do. */
     private readonly idle: () => void,
   ) {}
 
@@ -59,7 +56,7 @@ class Batcher<Item, Result> {
   }
 
   /**
-   * Begins after the current turn of the event loop, so that requests that arrived together are one
+   * Starts after the current turn of the event loop, so that requests that arrived together share a
    * batch: otherwise the first would go alone. A statement costs about as much as five more leads.
    */
   private nextSoon(): void {
@@ -107,9 +104,8 @@ class Batcher<Item, Result> {
 }
 
 /**
- * Returns a function that finds the batcher of an owner and a kind of work, and makes it where
- * there is none: items of one owner and kind are batched, each batcher lives as long as it has
- * work.
+ * Returns a function that finds or creates the batcher for an owner and a kind of work. A batcher
+ * lives as long as it has work.
  */
 export function batchers<Item, Result>(): (
   owner: object,

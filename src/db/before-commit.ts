@@ -1,4 +1,4 @@
-/** What a transaction does last: after everything else that it does, and before it commits. */
+/** Work that a transaction does last, before it commits. */
 export class BeforeCommit {
   private readonly works = new Map<string, () => Promise<void>>();
 
@@ -8,8 +8,8 @@ export class BeforeCommit {
   }
 
   /**
-   * Runs the works, also those that are added meanwhile. All transactions run them in the order of
-   * their keys, so that two of them never wait for each other's rows.
+   * Runs the works, including those that are added meanwhile. All transactions run them in the
+   * order of their keys, so that two of them never wait for each other's rows.
    */
   async run(): Promise<void> {
     for (let key = this.first(); key !== undefined; key = this.first()) {

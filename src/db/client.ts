@@ -11,44 +11,48 @@ import type { BoundStatement } from './statement';
 import { retryStatements } from './transaction';
 
 export interface DatabaseOptions {
-  /** Names it for what the process caches, where its URL is not enough. */
+  /** Identifies the database in caches of the process, if its URL is not enough. */
   name?: string | undefined;
   pool_size: number;
   /** How long to wait for a connection or for a statement. */
   timeout_seconds: number;
   /** Processes that answer requests and share the database. */
   processes?: number;
-  /** PostgreSQL itself, where the URL is that of a pooler. */
+  /** PostgreSQL itself, if the URL is that of a pooler. */
   direct_url?: string | undefined;
-  /** Where tables and functions are looked up, instead of `public`; new ones are in the first. */
+  /**
+   * Schemas in which tables and functions are looked up, instead of `public`; new ones are created
+   * in the first.
+   */
   schemas?: readonly string[] | undefined;
-  /** Whether all of the work gives way to that of other processes. */
+  /** True if all of its work yields to that of other processes. */
   in_background?: boolean;
   onIdleError?: (error: Error) => void;
 }
 
-/** Pools of connections, apart where one kind of work must not wait for another. */
+/** Pools of connections, separate where one kind of work must not wait for another. */
 export interface Database {
   url: string;
-  /** Names the database for what the process caches. */
   name: string;
-  /** Where a connection has a session of its own, for LISTEN and locks: never a pooler. */
+  /** For connections with a session of their own, for LISTEN and locks: never a pooler. */
   session_url: string;
   /** For Prisma, and for statements that are planned for their values. */
   pool: Pool;
   /**
    * For prepared statements, whose best plan does not depend on their values: they are planned once
-   * a connection. Planning the statements of routing takes longer than running them.
+   * per connection. Planning the statements of routing takes longer than running them.
    */
   prepared: Pool;
   /**
-   * For lists, searches and reports that are planned for their values: what they read depends on
-   * what is asked for, so they may take only half of the time of other statements.
+   * For lists, searches and reports, which are planned for their values: how much they read depends
+   * on the request, so they get only half of the time of other statements.
    */
   searches: Pool;
-  /** The same as `prepared` for the requests that route calls: no other request takes them. */
+  /**
+   * For prepared statements of requests that route calls: no other request uses these connections.
+   */
   routing: Pool;
-  /** The same for credentials and rate limits, which every request needs first. */
+  /** For prepared statements about credentials and rate limits, which every request needs first. */
   credentials: Pool;
   /** For exports, which take longer than other statements may. */
   streams: Pool;
@@ -56,29 +60,29 @@ export interface Database {
   bulk: Pool;
   /**
    * For statements that do the work of several requests: they fail (55P03) instead of letting all
-   * of these wait long for a locked row. Also for what is recorded outside of a transaction that
-   * is open at the same time.
+   * of these wait long for a locked row. Also for records that are written outside of a transaction
+   * that is open at the same time.
    */
   batched: Pool;
   /** How many batches that lock shared rows may run at once for one kind of work of a company. */
   batches_at_once: number;
   prisma: PrismaClient;
-  /**
-   * Runs a statement of `<room>/queries/` outside of transactions. It may be about any companies.
-   */
+  /** Runs a statement of `<room>/queries/` outside of transactions, for any companies. */
   sql: Sql;
   close(): Promise<void>;
 }
 
 type PoolName = 'pool' | 'prepared' | 'searches';
 
-/** The pool that a statement belongs to, unless the request has others. */
+/** The pool of a statement, unless the request uses others. */
 export const poolFor = ({ kind }: BoundStatement): PoolName => {
   if (kind === 'search') return 'searches';
   return kind === 'prepared' ? 'prepared' : 'pool';
 };
 
-/** Most of a statement's time: a request that waits for a connection is still answered in time. */
+/**
+ * Less than a statement's time, so that a request that waits for a connection is answered in time.
+ */
 const connectionTimeout = (timeout_ms: number): number =>
   Math.max(Math.min(6_000, timeout_ms), timeout_ms * 0.6);
 
@@ -127,7 +131,7 @@ export function openDatabase(
   };
 }
 
-/** Connections that all pools of a process have together, at most. */
+/** Maximum of connections that all pools of a process have together. */
 export const connectionsOf = (pool_size: number): number =>
   4 * Math.ceil(pool_size / 2) + OF_CREDENTIALS + OF_BATCHES + OF_STREAMS + OF_BULK;
 
@@ -156,7 +160,7 @@ function openPools({ pool_size, timeout_ms, ...servers }: PoolOptions) {
     idleTimeoutMillis,
     max,
   });
-  /** Their plans are worth keeping. */
+  /** Idle connections stay longer, because their plans are worth keeping. */
   const planned = (name: Pooled) => of(name, 600_000);
   const long = { ...common, ...longSession(servers) };
   return {

@@ -3,14 +3,14 @@ import { StartError } from '../start-error';
 import { DATABASE_TIME } from './queries/clock-skew';
 import type { Sql } from './sql';
 
-// A host whose clock is wrong would end calls that are going on, contact leads at night, and delete
-// for good what is not old. Its clock is compared with that of the database, which is everybody's.
+// A host whose clock is wrong would end calls in progress, contact leads at night, and delete
+// recent records for good. Its clock is compared with that of the database, which all hosts share.
 
 /** Machines that synchronize their clocks differ by milliseconds. */
 const MAX_SKEW_SECONDS = 30;
 const CHECK_EVERY_MS = 5_000;
 
-/** By how many seconds this host is ahead of the database, at the least; negative if behind. */
+/** Seconds by which this host is at least ahead of the database; negative if it is behind. */
 export async function clockSkew(sql: Sql): Promise<number> {
   const asked_at = Date.now();
   const [row] = await sql(DATABASE_TIME, {});
@@ -21,7 +21,7 @@ export async function clockSkew(sql: Sql): Promise<number> {
   return at > answered_at ? (answered_at - at) / 1000 : 0;
 }
 
-/** Says what is wrong with the clock of this host; undefined for one that is right. */
+/** Returns a message if the clock of this host is wrong. */
 export async function clockFault(sql: Sql): Promise<string | undefined> {
   const skew = Math.round(await clockSkew(sql));
   if (Math.abs(skew) <= MAX_SKEW_SECONDS) return undefined;
@@ -31,12 +31,11 @@ export async function clockFault(sql: Sql): Promise<string | undefined> {
   );
 }
 
-/** Throws unless the clock of this host is about that of the database. */
 export async function requireRightClock(sql: Sql): Promise<void> {
   const fault = await clockFault(sql);
   if (fault) throw new StartError(fault);
 }
 
-/** The same, for what runs again and again: it looks every few seconds. */
+/** Checks at most every few seconds, for callers that run often. */
 export const clockGuard = (sql: Sql): (() => Promise<void>) =>
   recentCheck(CHECK_EVERY_MS, () => requireRightClock(sql));

@@ -3,10 +3,9 @@ import type { Sql } from './sql';
 import type { BeforeCommit } from './before-commit';
 import type { Statements } from './tenant';
 
-// A statement that writes calls records their events with the rows as they are then. What a
-// transaction writes after it belongs to its events too: they are completed at its end.
+// A statement that writes calls records their events with the rows as they are then. Later writes
+// of the same transaction belong to these events too, so they are completed at its end.
 
-/** Completes the events of companies that the open transaction has recorded. */
 export async function completeEvents(
   sql: Sql,
   company_ids: readonly (string | bigint)[],
@@ -15,7 +14,10 @@ export async function completeEvents(
     await sql(COMPLETE_EVENTS, { company_ids: [...new Set(company_ids.map(String))] });
 }
 
-/** The statements of a transaction; if one records events, they are completed before the commit. */
+/**
+ * Returns the statements of a transaction; if one records events, they are completed before the
+ * commit.
+ */
 export function completingEvents<Tenant extends Statements>(
   db: Tenant,
   before: BeforeCommit,

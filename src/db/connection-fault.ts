@@ -4,7 +4,7 @@ import { NoHost, type HostError } from './hosts';
 
 interface ConnectionError extends HostError {
   code?: string;
-  /** Of an attempt on several addresses of a host: one error for each. */
+  /** One error for each address of the host that was tried. */
   errors?: ConnectionError[];
 }
 
@@ -14,7 +14,7 @@ interface Target {
   database: string;
 }
 
-/** By the code of PostgreSQL or of the system, what is wrong and what to do. */
+/** Messages with the remedy, by the code of PostgreSQL or of the system. */
 const FAULTS: Record<string, (target: Target) => string> = {
   '28P01': ({ user, host }) => `${host} refuses the password of the user "${user}"; correct it`,
   '3D000': ({ database, host }) =>
@@ -35,18 +35,15 @@ const FAULTS: Record<string, (target: Target) => string> = {
   ETIMEDOUT: ({ host }) => `${host} does not answer; check host, port and firewall`,
 };
 
-/** Names a database for people, without its password. */
+/** Describes a database for people, without its password. */
 export function databaseName(url: string): string {
   const { hosts, user, database } = parseHostList(url);
   return `"${database}" at ${hosts.map(placeOf).join(', ')}, as the user "${user}"`;
 }
 
-/** Names the server of a URL. */
 export const serverName = (url: string): string => parseHostList(url).hosts.map(placeOf).join(', ');
 
-/**
- * The reason why the URL of a variable cannot be used; any other error is returned unchanged.
- */
+/** Explains why the URL of a variable cannot be used; returns any other error unchanged. */
 export function connectionFault(
   url: string | undefined,
   error: unknown,
@@ -63,7 +60,7 @@ export function connectionFault(
   if (error instanceof NoHost) return new StartError(`${variable}: ${message} (${code}).`);
   const fault = FAULTS[code];
   if (fault) return new StartError(`${variable}: ${fault({ host, user, database })} (${code}).`);
-  // Class 28: the server refuses the user, for one of many reasons that it names itself.
+  // Class 28: the server refuses the user, for one of many reasons that it gives itself.
   if (!code.startsWith('28')) return error;
   return new StartError(`${variable}: ${host} refuses the user: ${message} (${code}).`);
 }

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * A value for all that some work does, however far it calls. As long as Node.js follows any such
- * work, it follows every promise of the process, which makes each request slower: so it does that
- * only while some is running.
+ * A value for everything that some work does, across asynchronous calls. While Node.js tracks such
+ * a context, it tracks every promise of the process, which slows each request. So tracking is
+ * disabled while no such work runs.
  */
 export class Context<T> {
   private readonly storage = new AsyncLocalStorage<T>();

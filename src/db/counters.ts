@@ -5,7 +5,7 @@ import type { Db } from './tenant';
 
 // Exact counts of records without count(*): record_counts has several rows (slots) for each company
 // and resource, so that parallel transactions do not wait for one another; the count is their sum.
-// A connection always writes to the same slot: a transaction that counts several times locks one
+// A connection always writes to the same slot, so a transaction that counts several times locks one
 // row of each count.
 
 /**
@@ -26,7 +26,6 @@ export function countRows(resource: Table, rows: string, sign: 1 | -1 = 1): SqlT
 const ROWS = sql`count(*)`;
 const MINUS_ROWS = sql`-count(*)`;
 
-/** Adds `by` to the company's count of a resource, in the transaction of the write. */
 export async function moveCount(db: Pick<Db, 'sql'>, resource: Table, by: number): Promise<void> {
   await db.sql(MOVE_COUNT, { resource, by });
 }

@@ -1,30 +1,30 @@
 import type { Sql } from './sql';
 
-/** What requests name a company by; unique in the installation. */
+/** Keys by which requests name a company; unique in the installation. */
 export type KeyKind = 'credential' | 'lead_token' | 'inbound_webhook' | 'number';
 
 /**
- * Where the companies of an installation are. Most installations have one database with all of
- * them; in a distributed one (src/cells/), each cell has some.
+ * Finds the database of each company. Most installations have one database; in a distributed one
+ * (src/cells/), each cell has some of the companies.
  */
 export interface Directory {
-  /** Statements of the database that has the owner of a key; undefined where nobody has it. */
+  /** Statements of the database with the owner of a key; undefined if the key has no owner. */
   ofKey(kind: KeyKind, key: string): Sql | undefined | Promise<Sql | undefined>;
-  /** Statements of the database that has a company; undefined where there is no such company. */
+  /** Statements of the database with a company; undefined if there is no such company. */
   ofCompany(company_id: bigint): Sql | undefined | Promise<Sql | undefined>;
-  /** Gives a new company a place, before anything is written of it. */
+  /** Assigns a new company to a database, before anything is written for it. */
   settle(company_id: bigint): Promise<void>;
   /**
-   * Makes a key that of a company, in a transaction of its own, before the company writes what has
-   * the key. False where it is another company's.
+   * Registers a key for a company, in a transaction of its own, before the company writes the
+   * record with it. False if the key belongs to another company.
    */
   claim(kind: KeyKind, key: string, company_id: bigint): Promise<boolean>;
   /**
-   * Lets others have the key, after the company no longer has it. It does not fail: what could not
-   * be released now is released by housekeeping.
+   * Frees the key after the company no longer has it. Does not fail: housekeeping releases a key
+   * that could not be released now.
    */
   release(kind: KeyKind, key: string, company_id: bigint): Promise<void>;
-  /** Releases the keys that no record has any more, or never had. */
+  /** Releases the keys that no record has. */
   clean(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export const oneDatabase = (sql: Sql): Directory => ({
   clean: async () => {},
 });
 
-/** Runs a look-up in the database that has the owner of a key; no rows where nobody has it. */
+/** Runs a query in the database with the owner of a key; no rows if the key has no owner. */
 export async function whereKeyIs<Found>(
   directory: Pick<Directory, 'ofKey'>,
   [kind, key]: [KeyKind, string],

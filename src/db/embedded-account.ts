@@ -1,13 +1,14 @@
 import { execFileSync } from 'node:child_process';
 
-/** Who runs PostgreSQL; empty for the user of this process. */
+/** The user that runs PostgreSQL; empty for the user of this process. */
 export interface Account {
   uid?: number;
   gid?: number;
 }
 
 /**
- * PostgreSQL refuses to run as root: then the system account "postgres" runs it, made when absent.
+ * PostgreSQL refuses to run as root: then the system account "postgres" runs it, created if
+ * missing.
  */
 export function serviceAccount(): Account {
   if (process.getuid?.() !== 0) return {};
@@ -21,7 +22,6 @@ export function serviceAccount(): Account {
   }
 }
 
-/** What to check when the account may not read what it needs. */
 export function accessHint({ uid }: Account): string {
   if (uid === undefined) return '';
   return (

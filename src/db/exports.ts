@@ -1,10 +1,10 @@
 import { HttpProblem } from '../errors';
 
-/** Exports that a company may run at the same time in a process. */
+/** Exports that a company may run at the same time in one process. */
 const MAX_EXPORTS = 2;
 const running = new Map<string, number>();
 
-/** Begins an export of a company; returns a function that ends it. Throws 429 for too many. */
+/** Begins an export of a company; returns a function that ends it. Throws 429 if too many run. */
 export function beginExport(company: string): () => void {
   const others = running.get(company) ?? 0;
   if (others >= MAX_EXPORTS) {

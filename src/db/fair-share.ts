@@ -1,6 +1,6 @@
 import { HttpProblem } from '../errors';
 
-/** How many statements of a company may wait for their turn. */
+/** Maximum of statements of a company that wait for a slot. */
 const MAX_WAITING = 1_000;
 
 interface Waiting {
@@ -8,13 +8,12 @@ interface Waiting {
   timer: NodeJS.Timeout;
 }
 
-/** What a company runs on a pool, and what it waits for. */
 interface Share {
   running: number;
   waiting: Set<Waiting>;
 }
 
-/** Runs work of a company on a pool, when it is the company's turn. */
+/** Runs work of a company when it has a slot of the pool. */
 export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
 
 export interface FairPool {
@@ -22,10 +21,10 @@ export interface FairPool {
 }
 
 /**
- * Shares the connections of a pool among companies: one may use half of them while it is alone, and
- * a quarter as soon as another one comes, so that there are connections left for that. What is
- * beyond waits here, in order, and not at the pool, where it would be before others. Throws 429
- * when too much waits, or for too long.
+ * Shares the connections of a pool among companies: a company may use half of them while it is
+ * alone, and a quarter once another one comes, so that connections are left for that one. Further
+ * work waits here, in order, and not at the pool, where it would be ahead of others. Throws 429
+ * when too much work waits, or for too long.
  */
 export function fairPool(size: number, max_wait_ms: number): FairPool {
   const alone = Math.max(1, Math.ceil(size / 2));

@@ -9,7 +9,7 @@ export interface Host {
   port: number;
 }
 
-/** What a server must be, as libpq's target_session_attrs says. */
+/** Values of libpq's target_session_attrs. */
 export const TARGETS = [
   'any',
   'read-write',
@@ -23,20 +23,19 @@ export type Target = (typeof TARGETS)[number];
 export interface HostList {
   hosts: readonly Host[];
   target: Target;
-  /** How long one host may take to answer. */
   connect_timeout_ms: number | undefined;
   user: string;
   database: string;
-  /** The URL of the first host, for the driver; the others differ in host and port alone. */
+  /** The URL of the first host, for the driver; the others differ only in host and port. */
   connectionString: string;
 }
 
 const MAX_HOSTS = 20;
 const DEFAULT_PORT = 5432;
-/** What this file reads, and the driver does not need. */
+/** Parameters that this file reads and the driver does not need. */
 const OURS = ['host', 'port', 'target_session_attrs', 'connect_timeout'];
 
-/** Reads a database URL; throws an error that says what it must be. */
+/** Reads a database URL. Throws an error that explains its form. */
 export function parseHostList(url: string): HostList {
   const parts = /^(postgres(?:ql)?:\/\/)([^/?#]*)(\/[^?#]*)?(?:\?([^#]*))?$/.exec(url);
   if (!parts || url.endsWith('://')) throw invalid();
@@ -63,7 +62,7 @@ export function parseHostList(url: string): HostList {
   };
 }
 
-/** A host and its port, as people and URLs write them. */
+/** Host and port as URLs write them; for a Unix socket, its folder. */
 export const placeOf = ({ host, port }: Host): string => {
   if (host.startsWith('/')) return host;
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -15,18 +15,18 @@ export interface HostsConfig extends Omit<ClientConfig, 'host' | 'port'> {
   connectionString: string;
 }
 
-/** The server takes no writes any more, or ends. */
+/** The server takes no writes any more, or shuts down. */
 const SERVER_CHANGED = new Set(['25006', '57P01', '57P02', '57P03']);
 const READ_ONLY_TRANSACTION = '25006';
 
 /**
- * A connection to the host that serves, of all that a database URL names. Every connection of the
- * product is one: pools make them by themselves.
+ * A connection to the serving host of a database URL. All connections of the product are of this
+ * class; pools create them.
  */
 export class HostsClient extends Client {
   private readonly hosts: Hosts;
   private at: Host | undefined;
-  /** Whether the server has refused a write, which another host may take. */
+  /** True after the server has refused a write, which another host may take. */
   is_read_only = false;
 
   constructor(config: HostsConfig) {
@@ -41,8 +41,8 @@ export class HostsClient extends Client {
       ...(Number.isFinite(connectionTimeoutMillis) && { connectionTimeoutMillis }),
     });
     this.hosts = hosts;
-    // The query that runs, or the next one, says that the connection was lost; who waits for
-    // nothing need not end by it.
+    // The current or next query reports that the connection was lost. Without a listener, an idle
+    // connection would end the process.
     this.on('error', () => undefined);
   }
 
@@ -91,18 +91,18 @@ export class HostsClient extends Client {
     });
   }
 
-  /** Ends the connection at once: its server does not answer. */
+  /** Ends the connection at once, because its server does not answer. */
   destroy(): void {
     this.connection.stream.destroy();
   }
 
-  /** Has the next connection ask which host serves. */
+  /** Makes the next connection look for the serving host again. */
   suspectHost(): void {
     if (this.at) this.hosts.suspect(this.at);
   }
 }
 
-/** A class of connections as pools take it: they give it their own options. */
+/** Casts a class of connections to the type that pools expect; pools pass their own options. */
 export const inPool = (client: typeof HostsClient): NonNullable<PoolConfig['Client']> =>
   client as unknown as NonNullable<PoolConfig['Client']>;
 
@@ -110,8 +110,8 @@ const LOOK_MS = 1_000;
 const ANSWER_MS = 3_000;
 
 /**
- * Looks every second whether the host in use still serves, of several. A host that died without a
- * word is noticed before its connections are: as soon as another one serves, they are ended.
+ * With several hosts, checks every second that the host in use still serves. A host that died
+ * silently is noticed before its connections are: once another one serves, they are ended.
  */
 export async function watchHosts(connectionString: string, stopping: AbortSignal): Promise<void> {
   const hosts = hostsOf(connectionString);

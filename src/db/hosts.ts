@@ -2,26 +2,24 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { parseHostList, placeOf, type Host, type HostList, type Target } from './host-list';
 
-// Which of the hosts of a database URL serves now. A host that fails is suspect: the next
-// connection asks all hosts at the same time, and the one that serves is remembered.
+// Finds the serving host of a database URL. A host that fails is suspect: the next connection asks
+// all hosts at the same time, and the one that serves is remembered.
 
-/** How long a host may take to answer, unless connect_timeout says it. */
+/** How long a host may take to answer, unless connect_timeout is set. */
 const HOST_TIMEOUT_MS = 2_000;
-/** After a search in vain, connections fail for so long without another search. */
+/** After a failed search, connections fail for this long without another search. */
 const SEARCH_AGAIN_MS = 100;
 
-/** No host serves: all are down, or none is what target_session_attrs asks for. */
+/** No host serves: all are down, or none matches target_session_attrs. */
 export class NoHost extends Error {
-  /** libpq's own: the connection cannot be established. */
+  /** SQLSTATE of libpq: the connection cannot be established. */
   readonly code = '08001';
 }
 
-/** An error of the connection to one of several hosts. */
 export interface HostError extends Error {
   place?: string;
 }
 
-/** A connection that can be ended at once. */
 export interface Endable {
   destroy(): void;
 }
@@ -46,7 +44,7 @@ export class Hosts {
     return this.list.connect_timeout_ms ?? HOST_TIMEOUT_MS;
   }
 
-  /** The host to connect to. Throws when none serves. */
+  /** Returns the host to connect to. Throws if none serves. */
   async find(): Promise<Host> {
     if (this.good) return this.good;
     if (this.failed && Date.now() - this.failed.at < SEARCH_AGAIN_MS) throw this.failed.error;
@@ -54,7 +52,7 @@ export class Hosts {
     return this.searching;
   }
 
-  /** Has the next connection ask which host serves: this one may not. */
+  /** Makes the next connection search again, because this host may no longer serve. */
   suspect(host: Host): void {
     if (this.many && this.good === host) this.good = undefined;
   }
@@ -89,7 +87,7 @@ export class Hosts {
     }
   }
 
-  /** Connections to a host that died without a word would wait for an answer. */
+  /** Connections to a host that died silently would wait for an answer. */
   private endOthers(good: Host): void {
     for (const [connection, host] of this.open) if (host !== good) connection.destroy();
   }
@@ -112,7 +110,9 @@ export class Hosts {
     }
   }
 
-  /** The fault of a host that does not answer tells more than that of one which is not wanted. */
+  /**
+   * The error of a host that does not answer explains more than that of a host in the wrong role.
+   */
   private noHost(error: unknown): never {
     const errors = (error instanceof AggregateError ? error.errors : [error]) as HostError[];
     const { hosts, target } = this.list;
@@ -133,7 +133,7 @@ interface Asked {
   is_standby: boolean;
 }
 
-/** The server answers, and is not what target_session_attrs asks for. */
+/** The server answers, but does not match target_session_attrs. */
 class NotWanted extends Error {
   constructor(readonly place: string) {
     super('is not in that state');
@@ -146,7 +146,9 @@ const wanted = async (asking: Promise<Asked>): Promise<Asked> => {
   return asked;
 };
 
-/** The first in the order of the list that answers; of standbys, where these are preferred. */
+/**
+ * The first host of the list that answers; with prefer-standby, the first standby if there is one.
+ */
 async function firstInOrder(asking: readonly Promise<Asked>[], target: Target): Promise<Asked> {
   const answered: Asked[] = [];
   const errors: unknown[] = [];
@@ -160,21 +162,20 @@ async function firstInOrder(asking: readonly Promise<Asked>[], target: Target): 
   throw new AggregateError(errors);
 }
 
-/** What a server says of itself. */
 export interface Role {
   is_standby: boolean;
   is_read_only: boolean;
 }
 
-/** The messages of the server, which the types of the driver leave out. */
+/** A message of the server that the types of the driver leave out. */
 interface Reported {
   parameterName: string;
   parameterValue: string;
 }
 
 /**
- * Listens to what the server reports when a session begins, and whenever it changes. What it does
- * not report, as behind some poolers, is asked for.
+ * Listens to the parameters that the server reports at the start of a session and on change. If it
+ * does not report them, as behind some poolers, they are queried.
  */
 export function roleOf(client: Client): () => Promise<Role> {
   const reported = new Map<string, string>();
@@ -192,10 +193,10 @@ export function roleOf(client: Client): () => Promise<Role> {
   };
 }
 
-/** On a standby it is on, too. */
+/** Also on for a standby. */
 export const READ_ONLY = 'SHOW transaction_read_only';
 
-/** Whether a server is what is asked for; of standbys that are preferred, any server will do. */
+/** True if a server matches the target. Every server matches prefer-standby. */
 export function accepts(target: Target, { is_standby, is_read_only }: Role): boolean {
   switch (target) {
     case 'read-write':
@@ -211,7 +212,6 @@ export function accepts(target: Target, { is_standby, is_read_only }: Role): boo
   }
 }
 
-/** The error, with the host that it is about. */
 export function named(error: unknown, host: Host): unknown {
   if (error instanceof Error) (error as HostError).place ??= placeOf(host);
   return error;
@@ -219,13 +219,14 @@ export function named(error: unknown, host: Host): unknown {
 
 const known = new Map<string, Hosts>();
 
-/** The hosts of a URL; a process remembers once which of them serves. */
+/**
+ * The hosts of a URL, shared by all connections of the process, which thus know the serving one.
+ */
 export function hostsOf(url: string): Hosts {
   const hosts = known.get(url) ?? new Hosts(url);
   known.set(url, hosts);
   return hosts;
 }
 
-/** Waits, unless it is stopped. */
 export const pauseUnless = (ms: number, signal: AbortSignal): Promise<void> =>
   pause(ms, undefined, { signal, ref: false }).catch(() => undefined);

@@ -3,10 +3,9 @@ import { RAISE_SEQUENCE, LOCK_SEQUENCES } from './queries/kept-identity';
 import type { TenantClient } from './prisma-client';
 import type { Db } from './tenant';
 
-// A record that comes from another service keeps its id, uuid and times. Whatever handler creates
-// it, its row is inserted by Prisma in a transaction: there the row gets them.
+// A record that comes from another service keeps its id, uuid and times. Every handler that creates
+// such a record inserts its row with Prisma in a transaction, where the row gets these values.
 
-/** What a new record keeps. */
 export interface KeptIdentity {
   id?: bigint;
   uuid?: string;
@@ -14,11 +13,11 @@ export interface KeptIdentity {
   updated_at?: Date;
 }
 
-/** Later ids begin so far beyond one that was given: further old ids still fit between. */
+/** Later ids begin this far after an imported one, so that further old ids still fit between. */
 export const ID_MARGIN = 100_000n;
 /**
- * How far beyond the ids of a table one may be given. All companies of the installation get ids of
- * one sequence: a company must not use up theirs.
+ * Maximum distance of an imported id from the ids of the table. All companies of the installation
+ * share one sequence, and one company must not use it up.
  */
 export const ID_REACH = 1_000_000_000n;
 
@@ -27,11 +26,11 @@ interface Kept {
   /** Name of the table's model in Prisma's client. */
   model: string;
   identity: KeptIdentity;
-  /** How far beyond the ids of the table its id may be; null for any. */
+  /** Maximum distance of the id from the ids of the table; null for any. */
   reach: bigint | null;
 }
 
-/** The same part of the database, whose transactions give the first row of the model the identity. */
+/** Returns a Db whose transactions give the identity to the first row of the model. */
 export const keepingIdentity = (db: Db, kept: Kept): Db => ({
   ...db,
   transaction: (work, options) => db.transaction((tx) => work(keepingWithin(tx, kept)), options),
@@ -70,8 +69,8 @@ function keepingClient(tx: Db, { table, model, identity, reach }: Kept): TenantC
 }
 
 /**
- * Before the row is inserted, so that no other record can be given its id meanwhile. Throws 422 for
- * an id that is too far beyond the others.
+ * Raises the sequence before the row is inserted, so that no other record gets its id meanwhile.
+ * Throws 422 for an id that is too far beyond the others.
  */
 export async function raiseSequence(
   { sql }: Db,

@@ -4,26 +4,28 @@ import { Context } from './context';
 import { fairPool, type FairPool, type Turns } from './fair-share';
 import type { BoundStatement } from './statement';
 
-// Which connections a statement of a company takes, and when. Background work takes them at once;
-// requests of a company take turns, so that no company has all of them.
+// Decides which connections a statement of a company uses, and when. Background work takes free
+// connections at once; requests of a company wait for a slot, so that no company takes all of them.
 
 /** A pool whose connections companies share. */
 export type Lane = 'pool' | 'prepared' | 'searches' | 'routing' | 'batched';
 
-/** What a request may take: routing has connections that no other request takes. */
+/** The kind of a request: routing has connections that no other request takes. */
 export type Purpose = 'usual' | 'routing';
 
 export interface Lanes {
   of(statement: BoundStatement): Lane;
   /** The lane of transactions without Prisma. */
   statements: Lane;
-  /** Runs one statement on a lane. */
   run: <T>(lane: Lane, work: () => Promise<T>) => Promise<T>;
-  /** Runs a transaction on a lane: whatever it runs outside of itself must not wait for a turn. */
+  /**
+   * Runs a transaction on a lane. Statements that it runs outside of itself must not wait for a
+   * slot.
+   */
   transaction: <T>(lane: Lane, work: () => Promise<T>) => Promise<T>;
 }
 
-/** Connections as they are free, for work of our own. */
+/** Takes any free connection, for internal work. */
 export const OPEN_LANES: Lanes = {
   of: poolFor,
   statements: 'prepared',
@@ -33,7 +35,6 @@ export const OPEN_LANES: Lanes = {
 
 const in_transaction = new Context<true>();
 
-/** Returns the lanes of the requests of each company. */
 export function requestLanes(
   database: Pick<Database, Lane>,
 ): (company_id: bigint, purpose: Purpose) => Lanes {
@@ -63,7 +64,7 @@ export function requestLanes(
 
 const LANES: readonly Lane[] = ['pool', 'prepared', 'searches', 'routing', 'batched'];
 
-/** PostgreSQL has canceled the statement, because its time is up. */
+/** PostgreSQL has canceled the statement because of its timeout. */
 const QUERY_CANCELED = '57014';
 
 function refuseSlowSearch(error: unknown): never {

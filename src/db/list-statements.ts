@@ -11,19 +11,18 @@ import {
 } from './projection-sql';
 import { template, type Template } from './statement';
 
-/** The order of a list: SQL of the sort key, its type for cursors, and whether it can be null. */
+/** The order of a list: SQL of the sort key, its type for cursors, and if it can be null. */
 export interface SortKey {
   sql: string;
   type: 'text' | 'bigint' | 'double precision' | 'numeric' | 'boolean' | 'timestamptz';
   nullable?: boolean;
 }
 
-/** The orders of records of which only the time matters; that of their ids needs none. */
+/** Sort keys of records that never change; sorting by id needs none. */
 export const CHRONOLOGICAL: Record<string, SortKey> = {
   created_at: { sql: 't.created_at', type: 'timestamptz' },
 };
 
-/** The orders by the times of records that can be changed. */
 export const BY_TIMES: Record<string, SortKey> = {
   ...CHRONOLOGICAL,
   updated_at: { sql: 't.updated_at', type: 'timestamptz' },
@@ -37,18 +36,19 @@ export interface ListShape extends Selection {
   /** Rows to read; one more than a page shows whether another page follows. */
   limit?: number;
   offset?: number;
-  /** Whether the cursor's sort key was null; undefined without a cursor. */
+  /** Tells if the cursor's sort key was null; undefined without a cursor. */
   after?: 'null' | 'value' | undefined;
   /**
-   * How many records there are in all: not asked, counted, or known by another SQL, which may be
-   * quick and answer the number itself.
+   * How to find the number of all records: not at all, by counting, or by the given SQL. With
+   * `is_number`, that SQL is quick and returns the number itself.
    */
   total: 'none' | 'counted' | { sql: string; is_number?: true };
 }
 
 /**
- * A statement that returns a page at once: rows of total, record (JSON text), key and id; one row
- * of nulls for an empty page. Planned once, so only for pages whose best plan depends on no value.
+ * A statement that returns a page in one exchange: rows of total, record (JSON text), key and id;
+ * one row of nulls for an empty page. Planned once, so only for pages whose best plan depends on no
+ * value.
  */
 export function listTemplate(projection: Projection, shape: ListShape): Template {
   return cached(`list|${shapeKey(projection, shape)}`, () => {
@@ -69,8 +69,8 @@ LEFT JOIN LATERAL (
 }
 
 /**
- * The same page without its records. Planned for its values each time, which is quick because the
- * statement is small.
+ * Returns the keys of a page without its records. Planned for its values each time, which is quick
+ * because the statement is small.
  */
 export function keysTemplate(projection: Projection, shape: ListShape): Template {
   return cached(`keys|${shapeKey(projection, shape)}`, () => {
@@ -101,8 +101,8 @@ export function csvTemplate(projection: Projection, shape: ListShape): Template 
 }
 
 /**
- * A statement that returns the sort key of one record, deleted ones included, as text: where the
- * page after that record begins. `condition` limits which records may be asked about.
+ * A statement that returns the sort key of one record as text, also of a deleted one: the page
+ * after that record begins there. `condition` limits the records that may be named.
  */
 export function positionTemplate(
   projection: Projection,
@@ -120,22 +120,23 @@ WHERE ${where.join(' AND ')}`,
   });
 }
 
-/** SQL of a count that each write maintains (db/counters.ts). */
+/** SQL of a count that each write maintains (src/db/counters.ts). */
 export const cachedCount = (resource: string): string =>
   `(SELECT coalesce(sum(n), 0) FROM record_counts
     WHERE company_id = {company_id} AND resource = '${resource}')`;
 
 /**
- * Whether finding the rows is most of the work: for a text search, for a limited caller who sees
- * few of many, and for a period, whose rows have neighbouring ids, so that walking along the ids
- * would pass everything before it. Rows of a period are found in the order of its time.
+ * True if finding the rows is most of the work: for a text search, for a limited caller who sees
+ * few of many rows, and for a period. Rows of a period have neighbouring ids, so a walk along the
+ * ids would pass everything before it; they are found in the order of its time.
  */
 export const isFoundFirst = ({ conditions, sort }: Pick<ListShape, 'conditions' | 'sort'>) =>
   conditions.some((condition) => isRare(condition) || condition.includes('{fulltext}')) ||
   conditions.some((condition) => isOfPeriod(condition, conditions) && !isBySort(condition, sort));
 
 /**
- * A period of creation or end; one of another time only with both ends, as it has few rows then.
+ * A period of creation or end; a period of another time only if it has both ends, because it has
+ * few rows then.
  */
 const isOfPeriod = (condition: string, conditions: readonly string[]): boolean =>
   /\bt\.(created|ended)_at [<>]/.test(condition) ||
@@ -149,7 +150,7 @@ const living = ({ everlasting }: Projection) => [
   ...(everlasting ? [] : ['t.deleted_at IS NULL']),
 ];
 
-/** The rows of a page with the alias t, as they stand in FROM, and their order outside of it. */
+/** The rows of a page as a FROM item with the alias t, and their order outside of it. */
 function pageSql(projection: Projection, shape: ListShape): { rows: string; order: string } {
   const { sort, conditions, after } = shape;
   const cursor = after ? keysetParts(shape) : [];
@@ -183,8 +184,8 @@ function limitSql({ limit, offset }: ListShape): string {
 }
 
 /**
- * The rows after the cursor, in up to two parts, each of which an index has in their order.
- * PostgreSQL sorts nulls last ascending and first descending.
+ * The rows after the cursor, in up to two parts, each in the order of an index. PostgreSQL sorts
+ * nulls last ascending and first descending.
  */
 function keysetParts({ sort, descending, after }: ListShape): string[] {
   const beyond = descending ? '<' : '>';
@@ -201,7 +202,7 @@ function keysetParts({ sort, descending, after }: ListShape): string[] {
 
 const sortKeySql = ({ sort }: ListShape): string => (sort === 'id' ? 'NULL' : 't.sort_key::text');
 
-/** The keys of a page, for the total that another SQL gives. */
+/** The keys of a page, with the total that the given SQL returns. */
 function keysSql(projection: Projection, shape: ListShape, total: string): string {
   const { rows, order } = pageSql(projection, shape);
   return `SELECT c.total, p.key, p.id
@@ -211,7 +212,7 @@ LEFT JOIN LATERAL (
 ) p ON true`;
 }
 
-/** The same, where the rows are found once, for the total and for the page. */
+/** The keys of a page, where one CTE finds the rows for the total and for the page. */
 function foundSql(projection: Projection, shape: ListShape): string {
   const found = `WITH found AS MATERIALIZED (
   SELECT t.id FROM ${matchingSql(projection, shape.conditions)}
@@ -229,7 +230,7 @@ LEFT JOIN LATERAL (
 ) p ON true`;
 }
 
-/** The same in the order of ids, where another SQL gives the total. */
+/** Ids in their order, where other SQL returns the total. */
 function sortedSql(projection: Projection, shape: ListShape): string {
   return `SELECT c.total, NULL AS key, p.id::text AS id
 FROM (SELECT (${totalSql(projection, shape)})::text AS total) c
@@ -243,7 +244,7 @@ const hasNumber = ({ total }: ListShape): boolean => typeof total === 'object' &
 /** Finding and sorting more rows takes longer than walking along the ids to a page of them. */
 const MAX_FOUND = 50_000;
 
-/** The same, where the total says whether to find all of the rows or to walk along the ids. */
+/** Ids in their order; the total decides between finding all rows and walking along the ids. */
 function soughtSql(projection: Projection, shape: ListShape): string {
   const { rows } = pageSql(projection, {
     ...shape,
@@ -260,7 +261,7 @@ LEFT JOIN LATERAL (
 ) p ON true`;
 }
 
-/** The ids of a page. OFFSET 0 makes it find the rows first. */
+/** The ids of a page. OFFSET 0 makes PostgreSQL find the rows first. */
 function foundIdsSql(projection: Projection, shape: ListShape, only = 'WHERE true'): string {
   const cursor = shape.after ? `AND ${keysetParts(shape)[0]}` : '';
   return `SELECT t.id FROM (
@@ -274,7 +275,7 @@ function totalSql(projection: Projection, { total, conditions }: ListShape): str
   return total.sql;
 }
 
-/** The company's rows that meet the conditions, as they stand in FROM. */
+/** The company's rows that meet the conditions, as a FROM item. */
 function matchingSql(projection: Projection, conditions: readonly string[]): string {
   const where = [...living(projection), ...conditions].join(' AND ');
   return `${projection.plural} t ${joinsFor(projection, where)} WHERE ${where}`;

@@ -3,16 +3,16 @@ import { getPriority, setPriority } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 
-// Background work yields the processor to requests. PostgreSQL has no priorities of its own, but
-// each of its sessions is a process, which has one.
+// Background work yields the processor to requests. PostgreSQL has no priorities, but each of its
+// sessions is a process, which has one.
 
-/** A nice value: beside a busy process of normal priority, it gets a tenth of a processor. */
+/** A nice value: next to a busy process of normal priority, it gets a tenth of a processor. */
 const NICENESS = 10;
 
 const RETRY_MS = 150;
 const MAX_RETRIES = 20;
 
-/** What pg knows of an open connection, and its types do not. */
+/** Properties of an open connection that the types of pg leave out. */
 interface Connected {
   processID?: number;
   connection?: { stream?: { localPort?: number } };
@@ -35,8 +35,8 @@ export function lowerPriority(pool: Pool): void {
     try {
       lower();
     } catch (error) {
-      // Linux changes one group in a tenth of a second. Otherwise it is another machine or another
-      // system, and the session keeps its priority.
+      // Linux changes one group per tenth of a second. Any other error means another machine or
+      // another system, and the session keeps its priority.
       if ((error as NodeJS.ErrnoException).code === 'EAGAIN') void retry(lower);
     }
   });
@@ -53,7 +53,7 @@ async function retry(lower: () => void): Promise<void> {
   }
 }
 
-/** Lowers the priority of this process, if that is permitted; never raises it. */
+/** Lowers the priority of this process if that is permitted; never raises it. */
 export function giveWay(): void {
   try {
     lowerOf(process.pid);
@@ -68,15 +68,15 @@ function lowerOf(pid: number): void {
 }
 
 /**
- * Lowers the priority of the group of processes that Linux made for a session: where it makes them
- * ("autogroups"), nice values count only within one, and each session of PostgreSQL has its own.
+ * Lowers the priority of the process group that Linux made for a session: with autogroups, nice
+ * values count only within a group, and each session of PostgreSQL has its own.
  */
 function lowerGroupOf(pid: number): void {
   const group = `/proc/${pid}/autogroup`;
   if (existsSync(group)) writeFileSync(group, String(NICENESS));
 }
 
-/** Whether the group is that of this process and of those that it starts, and of no others. */
+/** True if the group contains only this process and its children. */
 function isSessionLeader(): boolean {
   // pid (name) state parent group session …
   const [, , , session] = readFileSync('/proc/self/stat', 'latin1').split(') ').at(-1)!.split(' ');
@@ -84,8 +84,8 @@ function isSessionLeader(): boolean {
 }
 
 /**
- * Whether a process is the session of the connection from a local port. The process of that number
- * may be any other where the database runs on another machine or in a container.
+ * Checks that a process is the session of the connection from a local port: the pid may belong to
+ * any process where the database runs on another machine or in a container.
  */
 export const isSession = (title: string, port: number): boolean =>
   title.startsWith('postgres: ') && title.includes(`(${port}) `);

@@ -2,24 +2,24 @@ import type { AccessScope, Viewer } from './access-scope';
 import { FIND_MAKER_TEAMS } from './queries/makers';
 import type { Db, Statements } from './tenant';
 
-// Records that act later, such as webhooks, do no more than who made them may do at that time. The
-// record of a limited user keeps the user and the user's teams; what it may do is what those of the
-// teams allow that the user is still in. What superusers and key pairs make acts for the company.
+// Records that act later, such as webhooks, may do no more than their maker may do at that time.
+// The record of a limited user keeps the user and the user's teams; it may do what those teams
+// allow that the user is still in. Records of superusers and key pairs act for the company.
 
-/** Who made a record that acts later; null and no teams for the company itself. */
+/** The maker of a record that acts later; null and no teams for the company itself. */
 export interface Maker {
   maker_user_id: bigint | string | number | null;
   maker_team_ids: readonly (bigint | string | number)[];
 }
 
-/** What a maker needs for a record of a resource to act still: one of these permissions. */
+/** Permissions of which the maker needs one, so that a record of the resource still acts. */
 export const makingPermissions = (
   resource: 'outgoing_webhooks' | 'inbound_webhooks' | 'schedule_actions',
 ): string[] => [`${resource}:create`, `${resource}:update`];
 
 /**
- * The columns that keep the maker of a record. Undefined for callers who are not limited: what they
- * change stays their maker's.
+ * The columns with the maker of a record. Undefined for callers who are not limited: they do not
+ * change the maker.
  */
 export function makerOf({
   accessScope,
@@ -33,8 +33,8 @@ export function makerOf({
 }
 
 /**
- * The scope in which a record acts that a limited user has made: the teams that give one of the
- * permissions. No team is left once the maker has left all of them, or was deleted.
+ * The scope in which a record of a limited user acts: the teams that give one of the permissions.
+ * No team is left once the maker has left all of them or was deleted.
  */
 export async function scopeOfMaker(
   db: Pick<Statements, 'sql'>,
@@ -53,7 +53,6 @@ export async function scopeOfMaker(
   };
 }
 
-/** Checks what that scope contains. */
 export const viewerOf = async (
   { company_id, query, sql }: Pick<Statements, 'company_id' | 'query' | 'sql'>,
   maker: Maker,

@@ -7,18 +7,17 @@ import { HostsClient } from './hosts-client';
 import { withClient } from './with-client';
 
 export const PRISMA_FOLDER = join(__dirname, '../../prisma');
-/** Held by the work that runs alone. */
+/** Advisory lock of work that must run alone. */
 export const LOCK = 7_481_201;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Stands for the functions of the database among what is pending, and in its mark. */
+/** Stands for the database functions in lists of pending migrations, and in their mark. */
 const FUNCTIONS = 'functions';
-/** Files of functions name each other: PostgreSQL checks their bodies when they are called. */
+/** Files of functions refer to each other: PostgreSQL checks their bodies when they are called. */
 const UNCHECKED = 'SET LOCAL check_function_bodies = off;';
 
-/** The database was made by a version of Trunkline that this one does not go with. */
+/** The database was made by a version of Trunkline that is not compatible with this one. */
 export class OtherVersion extends StartError {}
 
-/** The database has migrations that this build does not know. */
 export class UnknownMigrations extends OtherVersion {
   constructor(unknown: string[]) {
     super(
@@ -29,7 +28,6 @@ export class UnknownMigrations extends OtherVersion {
   }
 }
 
-/** A migration could not be applied. */
 export class FailedMigration extends StartError {
   constructor(name: string, cause: Error) {
     super(
@@ -40,7 +38,6 @@ export class FailedMigration extends StartError {
   }
 }
 
-/** The database lacks migrations, or everything, and the work may not apply them. */
 export class UnmigratedDatabase extends StartError {
   constructor(pending: string[]) {
     const lack =
@@ -59,16 +56,16 @@ export function migrationNames(): string[] {
     .sort();
 }
 
-/** Runs a script, all of it or nothing. */
+/** Runs a script completely or not at all. */
 export type RunScript = (client: Pick<Client, 'query'>, script: string) => Promise<unknown>;
 
-/** Sent as one query, several statements are one transaction. */
+/** PostgreSQL runs several statements of one query as one transaction. */
 const asOneQuery: RunScript = (client, script) => client.query(script);
 
 /**
- * Applies what is pending, runs `afterwards` and returns the names of what was pending. Each
- * migration is committed with its mark, the last one also with the functions: whatever interrupts
- * this, the next run goes on from there.
+ * Applies pending migrations, runs `afterwards` and returns the names of what was pending. Each
+ * migration is committed with its mark, the last one also with the functions, so the next run
+ * continues an interrupted one.
  */
 export const migrate = (
   connectionString: string,
@@ -84,8 +81,8 @@ export const migrate = (
   });
 
 /**
- * Brings a database without rows to the state that some of the migrations of this build make, for
- * rows that a database in that state had. What is applied already counts.
+ * Brings an empty database to the state that some migrations of this build make, for rows from a
+ * database in that state. Migrations that are already applied count.
  */
 export const migrateTo = (connectionString: string, names: string[]): Promise<void> =>
   alone(connectionString, async (client) => {
@@ -94,7 +91,7 @@ export const migrateTo = (connectionString: string, names: string[]): Promise<vo
     await applyMigrations(client, wanted, { run: asOneQuery, and_functions: false });
   });
 
-/** Runs the work on a database that is up to date; any other is refused and left as it is. */
+/** Runs the work on a database that is up to date; refuses any other and leaves it unchanged. */
 export const onMigrated = <T>(
   connectionString: string,
   work: (client: Client) => Promise<T>,
@@ -122,8 +119,8 @@ async function alone<T>(
 }
 
 /**
- * What this build has and the database does not: the names of migrations, or "functions" when
- * only these have changed. Throws if the database has what this build does not.
+ * Names of the migrations that the database lacks, or "functions" if only these have changed.
+ * Throws if the database has migrations that this build lacks.
  */
 export async function pendingMigrations(client: Client): Promise<string[]> {
   const names = migrationNames();
@@ -146,14 +143,14 @@ export async function pendingMigrations(client: Client): Promise<string[]> {
 
 const read = (path: string) => readFileSync(join(PRISMA_FOLDER, path), 'utf8');
 
-/** All functions and procedures of the database: the files in `sql/`. */
+/** All functions and procedures of the database: the files in `prisma/sql/`. */
 export function functionsSource(): string {
   const files = readdirSync(join(PRISMA_FOLDER, 'sql'), { recursive: true, encoding: 'utf8' });
   const sources = files.filter((file) => file.endsWith('.sql')).sort();
   return [UNCHECKED, ...sources.map((file) => read(join('sql', file)))].join('\n');
 }
 
-/** Which functions a database has, kept as the comment of the table of migrations. */
+/** Identifies the functions of a database; stored as the comment of the table of migrations. */
 function functionsMark(): string {
   const digest = createHash('sha256').update(functionsSource()).digest('hex');
   return `${FUNCTIONS} sha256:${digest}`;
@@ -165,7 +162,7 @@ function functionsScript(): string {
 
 const migrationScript = (name: string) => read(join('migrations', name, 'migration.sql'));
 
-/** As Prisma's own tools make it, so that they can read what was applied. */
+/** Defined like in Prisma's own tools, which can then read it. */
 const MIGRATIONS_TABLE = `
   CREATE TABLE IF NOT EXISTS _prisma_migrations (
     id varchar(36) PRIMARY KEY NOT NULL,
@@ -178,7 +175,7 @@ const MIGRATIONS_TABLE = `
     applied_steps_count integer NOT NULL DEFAULT 0
   )`;
 
-/** The mark that a migration is applied. Its name is that of a folder of ours. */
+/** SQL that marks a migration as applied. Its name is that of a folder of this build. */
 function markScript(name: string): string {
   const checksum = createHash('sha256').update(migrationScript(name)).digest('hex');
   return `
@@ -189,7 +186,10 @@ function markScript(name: string): string {
 `;
 }
 
-/** Functions come with the last one, so that no connection sees new tables with old functions. */
+/**
+ * The functions come with the last migration, so that no connection sees new tables with old
+ * functions.
+ */
 async function applyMigrations(
   client: Client,
   names: readonly string[],

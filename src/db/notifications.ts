@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { HostsClient } from './hosts-client';
 
-/** Wakes a loop that sleeps between two looks for work. */
+/** Wakes a loop that sleeps between two polls. */
 export interface Bell {
   ring(): void;
-  /** Resolves when it is rung, at once if it was rung since the last wait, or after `ms`. */
+  /** Resolves on `notify`, at once if it was called since the last wait, or after `ms`. */
   rung(ms: number): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ interface Listening {
   url: string;
   channel: string;
   heard: (payload: string) => void;
-  /** Called whenever it begins to listen: earlier notifications were lost. */
+  /** Called each time that listening starts: earlier notifications were lost. */
   listening?: () => void;
   stopping: AbortSignal;
 }
@@ -41,8 +41,8 @@ const RECONNECT_MS = 1_000;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Listens to a channel of PostgreSQL until it is stopped; connects again when the connection
- * breaks. A notification is a hint: what it announces must be found by polling too.
+ * Listens to a channel of PostgreSQL until stopped, and reconnects when the connection breaks. A
+ * notification is a hint: the caller must also poll for what it announces.
  */
 export async function listen(options: Listening): Promise<void> {
   const { stopping } = options;
@@ -52,7 +52,6 @@ export async function listen(options: Listening): Promise<void> {
   }
 }
 
-/** Listens until the connection breaks. */
 async function listenOnce({ url, channel, heard, listening, stopping }: Listening): Promise<void> {
   const client = new HostsClient({
     connectionString: url,

@@ -2,8 +2,8 @@
 export const PORTION = 500;
 
 /**
- * Repeats what deletes a portion and returns how many rows it was, until there are none left. Each
- * portion is committed by itself: however much there is, it gets less.
+ * Repeats `deletePortion`, which returns how many rows it has deleted, until none are left. Each
+ * portion is committed separately, so every run makes progress, however many rows there are.
  */
 export async function deleteInPortions(deletePortion: () => Promise<number>): Promise<void> {
   while ((await deletePortion()) > 0);

@@ -7,13 +7,12 @@ import { binaries } from './embedded-binaries';
 
 interface ProgramOptions {
   account: Account;
-  /** Where what it prints goes: PostgreSQL would inherit a pipe and hold it open. */
+  /** File for the output of the program: PostgreSQL would inherit a pipe and hold it open. */
   output: string;
-  /** Where PostgreSQL itself writes. */
+  /** Log file of PostgreSQL itself. */
   log: string;
 }
 
-/** Runs one of PostgreSQL's programs to its end. */
 export async function runProgram(
   program: string,
   args: string[],

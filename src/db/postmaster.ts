@@ -3,13 +3,13 @@ import { basename, isAbsolute, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { commandOf, isAlive, isZombie } from './process-state';
 
-// PostgreSQL says in a file of its data folder that it runs there. The file of one that was killed
-// stays, and by then its pid may be that of any other process.
+// PostgreSQL records in a file of its data folder that it runs there. The file of a killed server
+// stays, and its pid may then belong to any other process.
 
 const SETTLE_MS = 60_000;
 const PAUSE_MS = 100;
 
-/** A PostgreSQL that runs on a folder, or is starting or recovering there. */
+/** A PostgreSQL that runs, starts or recovers on a folder. */
 export interface Postmaster {
   port: number;
   is_ready: boolean;
@@ -21,15 +21,15 @@ export function postmasterOf(folder: string): Postmaster | undefined {
   return { port: Number(port), is_ready: status?.trim() === 'ready' };
 }
 
-/** Waits while a PostgreSQL that another process has started is not ready, for a minute. */
+/** Waits up to a minute while a PostgreSQL that another process has started is not ready. */
 export async function settled(folder: string): Promise<void> {
   const limit = Date.now() + SETTLE_MS;
   while (postmasterOf(folder)?.is_ready === false && Date.now() < limit) await pause(PAUSE_MS);
 }
 
 /**
- * Removes the file of a PostgreSQL that has ended, where another process or a zombie has its pid:
- * PostgreSQL would take that for itself, and would not start.
+ * Removes the file of a PostgreSQL that has ended, if another process or a zombie has its pid:
+ * PostgreSQL would mistake that for itself and not start.
  */
 export function clearLock(folder: string): void {
   const pid = Number(readLock(folder)[0]);
@@ -47,14 +47,14 @@ function readLock(folder: string): string[] {
   }
 }
 
-/** Where the system does not tell what a process is, its pid alone counts. */
+/** If the system does not show the command of a process, its pid alone counts. */
 function isPostmaster(pid: number, folder: string): boolean {
   if (!isAlive(pid)) return false;
   const command = commandOf(pid);
   if (!command) return true;
   const at = command.indexOf('-D');
   const given = at < 0 ? '' : command[at + 1]!;
-  // From a relative path nothing follows: PostgreSQL has changed to its folder.
+  // A relative path proves nothing: PostgreSQL has changed to its folder.
   return basename(command[0]!) === 'postgres' && (!isAbsolute(given) || isSame(given, folder));
 }
 

@@ -2,10 +2,9 @@ import type { Pool, PoolClient, QueryConfig } from 'pg';
 import { HostsClient } from './hosts-client';
 import { isComposed } from './statement';
 
-/** Composed statements that a connection prepares before another one takes its place. */
+/** Composed statements that a connection may prepare before it is replaced. */
 const MAX_COMPOSED = 800;
 
-/** A connection that knows how many composed statements it has prepared. */
 export class CountingClient extends HostsClient {
   readonly composed = new Set<string>();
 
@@ -17,7 +16,7 @@ export class CountingClient extends HostsClient {
 }
 
 /**
- * Plans take memory until a connection ends: one that has too many is not used again. Nor is one
+ * Plans take memory until a connection ends: a connection with too many is not used again, nor one
  * whose server takes no writes any more.
  */
 export function endSpentConnections(pool: Pool): void {

@@ -4,15 +4,15 @@ import { PrismaClient, type Prisma } from '../generated/prisma/client';
 import { Context } from './context';
 import { statementName } from './statement';
 
-// Prisma's client on a pool of ours, bound to one company, in transactions whose connection the
+// Prisma's client on our own pool, bound to one company, in transactions whose connection the
 // hand-written statements share.
 
-/** How long a transaction may wait for its connection, and take, at least. */
+/** Lower limits for the time to get a connection, and for the transaction. */
 const MIN_TRANSACTION_MS = { maxWait: 5_000, timeout: 10_000 };
 
 /**
- * Prisma's client on a pool, for the tables of a schema. It prepares each statement once a
- * connection. A transaction may take as long as a statement of it.
+ * Prisma's client on a pool, for the tables of a schema. It prepares each statement once per
+ * connection. A transaction may take as long as one of its statements.
  */
 export const openPrisma = (pool: Pool, timeout_ms: number, schema = 'public'): PrismaClient =>
   new PrismaClient({
@@ -28,12 +28,12 @@ export const openPrisma = (pool: Pool, timeout_ms: number, schema = 'public'): P
     }),
   });
 
-/** A transaction of Prisma's: its connection, until Prisma gives that back to the pool. */
+/** A transaction of Prisma, with its connection until Prisma releases it. */
 interface OpenTransaction {
   connection?: PoolClient | undefined;
 }
 
-/** Whether a query of the driver's is the end of a transaction (not of a savepoint). */
+/** True for a query that ends a transaction (not a savepoint). */
 function endsTransaction(query: unknown): boolean {
   const text = typeof query === 'string' ? query : (query as { text?: unknown } | null)?.text;
   return typeof text === 'string' && /^\s*(ROLLBACK|COMMIT|END|ABORT)\s*(?:;\s*)?$/i.test(text);
@@ -43,8 +43,8 @@ function endsTransaction(query: unknown): boolean {
 const opening = new Context<OpenTransaction>();
 
 /**
- * A pool that remembers which connection Prisma takes for a transaction: Prisma does not say, and
- * its own raw queries cost a third more than the driver's.
+ * A pool that records which connection Prisma takes for a transaction: Prisma does not expose it,
+ * and its own raw queries cost a third more than the driver's.
  */
 export class TransactionPool extends Pool {
   private readonly transactions = new WeakMap<PoolClient, OpenTransaction>();
@@ -64,8 +64,8 @@ export class TransactionPool extends Pool {
 
   /**
    * When a transaction times out, Prisma rolls it back and releases its connection while the work
-   * goes on. From the moment it is rolled back, a further statement of the work would be committed
-   * by itself: the work loses the connection before that is sent.
+   * goes on. After the rollback, a further statement of the work would be committed by itself, so
+   * the work loses the connection before the rollback is sent.
    */
   private attach(connection: PoolClient, transaction: OpenTransaction): void {
     transaction.connection = connection;
@@ -89,7 +89,9 @@ export class TransactionPool extends Pool {
   }
 }
 
-/** The work went on after its transaction had ended; answered with 503, as Prisma's own P2028. */
+/**
+ * The work continued after its transaction had ended; answered with 503, like Prisma's own P2028.
+ */
 class TransactionEnded extends Error {
   readonly code = 'P2028';
 
@@ -104,8 +106,8 @@ export interface TransactionOptions {
 }
 
 /**
- * Runs the work in a transaction of Prisma's. `connection` returns the connection of that
- * transaction, and throws once it has ended.
+ * Runs the work in a transaction of Prisma. `connection` returns its connection, and throws once
+ * the transaction has ended.
  */
 export function prismaTransaction<T>(
   prisma: BoundPrisma,
@@ -125,20 +127,19 @@ export function prismaTransaction<T>(
   );
 }
 
-/** Models of the installation as a whole; all others belong to one company. */
+/** Models of the whole installation; all others belong to one company. */
 const SHARED_MODELS = new Set<string>(['Company', 'CredentialLookup'] satisfies Prisma.ModelName[]);
 
 export type BoundPrisma = ReturnType<typeof bindToCompany>;
 
-/** Prisma's client, bound to one company. */
 export type TenantClient = Omit<
   BoundPrisma,
   '$transaction' | '$connect' | '$disconnect' | '$extends' | '$on'
 >;
 
 /**
- * Adds the company to every condition and every new row of every statement that Prisma makes.
- * `run` runs each operation.
+ * Adds the company to every condition and every new row of Prisma's statements. `run` runs each
+ * operation.
  */
 export function bindToCompany(
   prisma: PrismaClient,

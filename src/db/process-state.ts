@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** Whether a process of this machine runs. */
 export function isAlive(pid: number): boolean {
   if (!pid) return false;
   try {
@@ -11,10 +10,10 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** When a process began, as the system counts; blank where that is not known. */
+/** Start time of a process in clock ticks since boot; blank if unknown. */
 export function beginningOf(pid: number): string {
   const file = `/proc/${pid}/stat`;
-  // The name of the program, in parentheses, may have spaces.
+  // The program name, in parentheses, may contain spaces.
   return existsSync(file)
     ? (readFileSync(file, 'utf8').split(') ').at(-1)!.split(' ')[19] ?? '')
     : '';
@@ -29,7 +28,7 @@ export function isZombie(pid: number): boolean {
   return existsSync(file) && /\) Z /.test(readFileSync(file, 'utf8'));
 }
 
-/** The program of a process, and its arguments; undefined where that is not known. */
+/** Program and arguments of a process; undefined if unknown. */
 export function commandOf(pid: number): string[] | undefined {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');

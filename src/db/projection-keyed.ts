@@ -1,12 +1,12 @@
 import { template, type Template } from './statement';
 
-/** Rows of a table that belong to one record and have a whole number as key, not an id. */
+/** Rows of a table that belong to one record and have a whole number as key instead of an id. */
 export interface KeyedProjection {
   table: string;
   key: string;
   /** Conditions over t, with `{parameter}` for values. */
   conditions: string[];
-  /** SQL of the number of rows that meet the conditions, where it is stored. */
+  /** SQL of the stored number of rows that meet the conditions, if there is one. */
   total?: string;
   /** SQL of a row as JSON, and of its cells as CSV. */
   item: string;
@@ -16,7 +16,7 @@ export interface KeyedProjection {
 export interface KeyedPage {
   limit: number;
   offset: number;
-  /** Whether the page begins after the key in the parameter `after`. */
+  /** True if the page begins after the key in the parameter `after`. */
   is_after: boolean;
 }
 
@@ -45,7 +45,7 @@ export function keyedPageTemplate(
   );
 }
 
-/** All rows, one column for each cell, for COPY. */
+/** All rows, one SQL column for each cell, for COPY. */
 export function keyedCsvTemplate(rows: KeyedProjection): Template {
   const columns = Object.entries(rows.cells).map(([name, sql]) => `${sql} AS ${name}`);
   return template(

@@ -3,10 +3,9 @@ import { masked, sideCondition, sidesJoin, SIDES_ALIAS } from './access-scope';
 import { fieldsOf, type Column, type Field, type Projection, type Selection } from './projection';
 import type { Template } from './statement';
 
-// The SQL of a projection's columns. record-statements.ts and list-statements.ts make statements of
-// it.
+// SQL of the columns of a projection, used by src/db/record-statements.ts and
+// src/db/list-statements.ts.
 
-/** The fields of a selection. */
 export function selectedFields(
   projection: Projection,
   { columns, grid = false, external = false }: Selection,
@@ -46,7 +45,7 @@ export function fieldSql(
 
 const uses = (sql: string, alias: string) => new RegExp(String.raw`\b${alias}\.`).test(sql);
 
-/** The joins that an SQL needs, together with the joins that these need. */
+/** The joins that the SQL needs, with the joins that these need in turn. */
 export function joinsFor(projection: Projection, sql: string): string {
   const all = Object.entries(projection.joins ?? {});
   const needed = new Set<string>();
@@ -70,7 +69,6 @@ export function recordSql(
   return { select, joins: joinsFor(projection, select) };
 }
 
-/** SQL of a column as a cell of a CSV file. */
 export function csvCell({ schema }: Field, sql: string): string {
   const { types, formats } = facets(schema);
   if (types.has('array') || types.has('object')) return safeCell(`to_json(${sql})::text`);
@@ -79,17 +77,17 @@ export function csvCell({ schema }: Field, sql: string): string {
   return safeCell(sql);
 }
 
-/** What spreadsheets take for the beginning of a formula, also as full-width signs. */
+/** Characters that spreadsheets take for the start of a formula, also as full-width signs. */
 const FORMULA_SIGNS = '[=+\\-@|＝＋－＠]';
 /**
- * Where a spreadsheet may begin a cell: some take a semicolon or a tab for a separator, also inside
- * of quotes, and then a line break too.
+ * Positions where a spreadsheet may start a cell: some treat a semicolon or a tab as a separator,
+ * even inside quotes, and then a line break too.
  */
 const CELL_BEGINS = '(^|[;\\t\\r\\n])';
 
 /**
- * SQL of a text cell that no spreadsheet runs as a formula: an apostrophe is put before what would
- * be one, but not before numbers and telephone numbers.
+ * SQL of a text cell that no spreadsheet runs as a formula: a formula gets an apostrophe in front;
+ * numbers and telephone numbers do not.
  */
 export function safeCell(sql: string): string {
   const is_formula = String.raw`(${sql}) ~ '${CELL_BEGINS}${FORMULA_SIGNS}|^[\t\r\n]'`;
@@ -100,11 +98,11 @@ export function safeCell(sql: string): string {
 }
 
 const MAX_TEMPLATES = 5_000;
-/** Templates by key; the one used last is at the end. */
+/** Templates by key; the most recently used is last. */
 const templates = new Map<string, Template>();
 
 /**
- * Makes a template once for each key. Keys come from request parameters: only so many are kept.
+ * Compiles a template once per key. Keys come from request parameters, so their number is limited.
  */
 export function cached(key: string, make: () => Template): Template {
   const found = templates.get(key) ?? make();
@@ -114,7 +112,7 @@ export function cached(key: string, make: () => Template): Template {
   return found;
 }
 
-/** What distinguishes the SQL of one selection from another, for `cached`. */
+/** Distinguishes the SQL of one selection from another, for `cacheTemplate`. */
 export const selectionKey = (
   projection: Projection,
   { columns, grid, external, limited, by_token, zone }: Selection,

@@ -2,13 +2,13 @@ import { contract, type Schema, type Schemas } from '../contract';
 import type { Side } from '../contract-document';
 import type { Table } from './references';
 
-/** SQL of one column over the row t: an expression, or true for the table's column of that name. */
+/** SQL of one column over the row t; true for the table's column of that name. */
 export type Column = string | true;
 
 /**
- * How a resource is read: its table as t, and for every column of its contract schema the SQL that
- * gives it. The same projection serves show, list, CSV and the record in the answer to a write.
- * Expressions may use the parameters `{company_id}`, `{now}` and `{zone}`.
+ * How a resource is read: its table as t, and the SQL of every column of its contract schema. One
+ * projection serves show, list, CSV and the record in the answer to a write. Expressions may use
+ * the parameters `{company_id}`, `{now}` and `{zone}`.
  */
 export interface Projection<
   Name extends keyof Schemas = keyof Schemas,
@@ -17,36 +17,34 @@ export interface Projection<
 > {
   schema: Name;
   singular: Singular;
-  /** The name of the table, which is also the root key of a list. */
+  /** Name of the table, and root key of a list. */
   plural: Plural;
-  /** The root key of a list where the table has another name. */
+  /** Root key of a list, if it differs from the table. */
   root?: string;
   columns: { [C in keyof Required<Schemas[Name]>]: Column };
-  /** Joins by alias, in their order; only those that a selected column uses are made. */
+  /** Joins by alias, in their order; only those of selected columns are made. */
   joins?: Record<string, string>;
   /**
-   * SQL of columns with personal data or money over the row `sent`: what the very request has sent
-   * of them. A lead token alone reads this; null for the others.
+   * SQL of columns with personal data or money over the row `sent`, which has the values that this
+   * request sent. It replaces the column for a lead token, which reads null without it.
    */
   sent?: Record<string, string>;
-  /** SQL of columns as limited callers read them, where a part of the value is hidden from them. */
+  /** SQL of columns for limited callers, from whom a part of the value is hidden. */
   limited?: Record<string, string>;
-  /** The text that `fulltext` searches, spelled as in its index. */
+  /** The text that `fulltext` searches, spelled like in its index. */
   fulltext?: string;
   /**
-   * Set for records that are never deleted. They are written so often that their number is only
-   * maintained in record_counts where this is `counted`.
+   * Set for records that are never deleted. They are written so often that record_counts counts
+   * them only where this is `counted`.
    */
   everlasting?: true | 'counted';
   /**
-   * Set where it is recorded what later writes of a row change that a filter can see, so that
-   * counts of most rows can be remembered (db/settled-counts.ts). All filters are about the row
-   * alone.
+   * Set if later writes of a row record the changes that a filter can see, so that counts of most
+   * rows can be cached (src/db/settled-counts.ts). All filters must concern the row alone.
    */
   settles?: true;
 }
 
-/** A column of a resource, as the contract declares it. */
 export interface Field {
   name: string;
   schema: Schema;
@@ -56,17 +54,17 @@ export interface Field {
   side: Side | undefined;
 }
 
-/** What is read of a resource. */
+/** The columns to read, and for which reader. */
 export interface Selection {
   /** Only these columns; all when absent. */
   columns?: readonly string[] | undefined;
-  /** Whether the columns of the `_grid` serializer are included. */
+  /** Includes the columns of the `_grid` serializer. */
   grid?: boolean;
-  /** Whether only the columns of the `_external` serializer are read: those outsiders may see. */
+  /** Only the columns of the `_external` serializer, which outsiders may see. */
   external?: boolean;
-  /** Whether columns that refer to records outside the caller's access scope are masked. */
+  /** Masks columns that refer to records outside the caller's access scope. */
   limited?: boolean;
-  /** Whether the reader has nothing but a lead token. Needs the row `sent` (Projection.sent). */
+  /** The reader has only a lead token. Needs the row `sent` (see Projection.sentColumns). */
   by_token?: boolean;
   /** IANA zone of the times, UTC when absent. Its value is the parameter `zone`. */
   zone?: string | undefined;
@@ -74,7 +72,7 @@ export interface Selection {
 
 const fields_by_schema = new Map<string, Field[]>();
 
-/** The columns of a resource in the contract's order. */
+/** The columns of a resource in the order of the contract. */
 export function fieldsOf(projection: Projection): Field[] {
   const cached = fields_by_schema.get(projection.schema);
   if (cached) return cached;
@@ -94,8 +92,8 @@ export function fieldsOf(projection: Projection): Field[] {
 const still_by_schema = new Map<string, string[]>();
 
 /**
- * The columns that change only when somebody writes the record, without those of the `_grid`
- * serializer: what the change log compares.
+ * The columns that change only when the record is written, without those of the `_grid` serializer.
+ * The change log compares these.
  */
 export function stillColumns(projection: Projection): string[] {
   let still = still_by_schema.get(projection.schema);
@@ -108,14 +106,12 @@ export function stillColumns(projection: Projection): string[] {
   return still;
 }
 
-/** The names among `columns` that the resource does not have. */
 export function unknownColumns(projection: Projection, columns?: readonly string[]): string[] {
   if (!columns) return [];
   const { columns: known } = projection;
   return [...new Set(columns)].filter((name) => !Object.hasOwn(known, name));
 }
 
-/** The expressions that all records have in common. */
 export function commonColumns(path: string) {
   const route = `'/api/v1/${path}/' || t.id`;
   return {

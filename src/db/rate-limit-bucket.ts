@@ -1,32 +1,30 @@
-/** Whose requests are counted. */
+/** The credential or lead token whose requests are counted. */
 export interface Subject {
   company_id: bigint;
-  /** Unique in the company: a credential or a lead token. */
+  /** Unique within the company. */
   name: string;
   /** Requests allowed in a window. */
   limit: number;
 }
 
-/** Whether a request is allowed. */
 export interface Decision {
   allowed: boolean;
   /** Requests left in the window, as far as this process knows. */
   remaining: number;
-  /** Time until the next window. */
   resets_in_ms: number;
 }
 
 /** Requests that the database granted to this process. */
 export interface Block {
   granted: number;
-  /** What all processes have taken in the window, this block included. */
+  /** Requests that all processes have taken in the window, including this block. */
   used: number;
-  /** Start of the window, as the database writes it. */
+  /** Start of the window, as text from the database. */
   window: string;
   seconds_left: number;
 }
 
-/** How long "none left" is believed: another process may return some. */
+/** How long an empty limit is trusted: another process may return requests. */
 const EXHAUSTED_MS = 250;
 
 /** The requests of one subject that this process may still allow without asking the database. */
@@ -35,10 +33,10 @@ export class Bucket {
   window = '';
   /** When the last block came. All times are those of `performance`. */
   filled_at = 0;
-  /** Requests that wait for a block, and the statement they wait for. */
+  /** Requests that wait for a block; `fetching` is the statement they wait for. */
   waiting = 0;
   fetching: Promise<void> | undefined;
-  /** What was left in the database after the last block. */
+  /** Requests left in the database after the last block. */
   private left = 0;
   private ends_at = 0;
   private exhausted_until = 0;
@@ -68,7 +66,7 @@ export class Bucket {
     this.exhausted_until = granted > 0 ? 0 : this.filled_at + EXHAUSTED_MS;
   }
 
-  /** Takes out the unused requests and returns how many there were. */
+  /** Removes the unused requests and returns their number. */
   drain(): number {
     const unused = this.available;
     this.left += unused;

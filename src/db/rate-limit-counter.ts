@@ -7,14 +7,14 @@ import type { Sql } from './sql';
 export type { Decision, Subject } from './rate-limit-bucket';
 
 // Requests are counted in fixed windows by the database's clock, exactly over any number of
-// processes, and yet without a statement for each request: a process takes blocks of requests into
-// a bucket for each subject and spends them by itself. Blocks shrink with what remains, and what is
-// not spent soon is returned.
+// processes, but without a statement per request: a process takes blocks of requests into a bucket
+// per subject and spends them locally. Blocks shrink with the remaining requests, and unspent ones
+// are soon returned.
 
 export interface RateLimitCounter {
   /** Counts a request; at once when this process has some left. */
   take(subject: Subject): Decision | Promise<Decision>;
-  /** Returns what is unused. */
+  /** Returns the unused requests. */
   close(): Promise<void>;
 }
 

@@ -2,7 +2,10 @@ import type { Projection, Selection } from './projection';
 import { cached, recordSql, selectionKey } from './projection-sql';
 import { template, type Template } from './statement';
 
-/** How a record is named: by a key, by its id although it is deleted, or as a row not yet saved. */
+/**
+ * How a record is selected: by a key, by its id although it is deleted, or as a row that is not
+ * saved yet.
+ */
 export type RecordSource = 'id' | 'uuid' | 'user_buyer_id' | 'deleted' | 'unsaved';
 
 const ONE_COLUMN: Record<'id' | 'uuid' | 'user_buyer_id', string> = {
@@ -11,7 +14,7 @@ const ONE_COLUMN: Record<'id' | 'uuid' | 'user_buyer_id', string> = {
   user_buyer_id: 't.user_buyer_id = {user_buyer_id}',
 };
 
-/** The row to read, as it stands in FROM with the alias t. */
+/** The row to read, as a FROM item with the alias t. */
 function rowSql({ plural: table, everlasting }: Projection, source: RecordSource): string {
   if (source === 'unsaved')
     return `(

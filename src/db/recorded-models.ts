@@ -2,8 +2,8 @@ import type { TenantClient } from './prisma-client';
 import { recordRoutingChange, ROUTING_COLUMNS_OF_NUMBERS } from './routing-changes';
 import type { TransactionStatements } from './tenant';
 
-// What a write of a table causes in other tables is written by the statement that writes it, or at
-// the end of its transaction. This is where Prisma's writes are recorded.
+// The effects of a write on other tables are written by the statement that writes it, or at the end
+// of its transaction. Prisma's writes are recorded here.
 
 type Recording = Pick<TransactionStatements, 'beforeCommit'>;
 type Model = Extract<keyof TenantClient, string>;
@@ -13,7 +13,7 @@ interface Write {
   args: { data?: object };
 }
 
-/** What a write of a model through Prisma records. */
+/** Records the effects of a write of a model through Prisma. */
 const RECORDS: Partial<Record<Model, (tx: Recording, write: Write) => void>> = {
   buyer: recordRoutingChange,
   buyerGroup: recordRoutingChange,
@@ -41,7 +41,7 @@ const RECORDS: Partial<Record<Model, (tx: Recording, write: Write) => void>> = {
   },
 };
 
-/** Written with the events that follow: src/agents/queries/statuses.ts. */
+/** Written together with their events, in src/agents/queries/statuses.ts. */
 const COLUMNS_OF_AGENT_EVENTS: ReadonlySet<string> = new Set(['agent_status_id', 'deleted_at']);
 
 const WRITES = /^(?:create|update|upsert|delete)/;

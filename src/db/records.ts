@@ -3,14 +3,14 @@ import { notVisible } from './access-scope';
 import { identify, OWN_KEYS, type Reference, type Table } from './references';
 import type { Db } from './tenant';
 
-// Records named by requests: found, or refused on the field that names them. The table is a
-// parameter of every function, so these statements are composed.
+// Finds records that requests name, or refuses the field that names them. The table is a parameter
+// of every function, so these statements are composed.
 
 export { identify, type Reference, type Table } from './references';
 
 /**
- * Conditions of a list's filters that name records, by parameter, for the parameters of the query.
- * Their values are ids, which the pipeline has made of what the caller sent.
+ * Conditions, by parameter, of the list filters in a query that name records. Their values are ids:
+ * the request pipeline has resolved the references.
  */
 export function byReference(query: object, tables: Record<string, Table>): Record<string, string> {
   const sent = query as Record<string, Reference | undefined>;
@@ -18,7 +18,6 @@ export function byReference(query: object, tables: Record<string, Table>): Recor
   return Object.fromEntries(names.map((name) => [name, `t.${name} = {${name}}::bigint`]));
 }
 
-/** Columns that can be read together with a lock, and their types. */
 export interface Lockable {
   id: bigint;
   paused: boolean;
@@ -30,7 +29,7 @@ export interface Lockable {
 
 /**
  * Locks a living record against other writers until the transaction ends, and returns its id and
- * the columns asked for. Throws 404 for what does not exist, is deleted, or belongs to another
+ * the requested columns. Throws 404 if it does not exist, is deleted, or belongs to another
  * company.
  */
 export async function lockRecord<C extends keyof Lockable = never>(
@@ -59,8 +58,8 @@ export async function findRecord(db: Db, table: Table, reference: Reference): Pr
 }
 
 /**
- * Returns the references with an id in place of each that names a living record by the customer's
- * own identifier alone.
+ * Replaces each reference that matches a living record only by the customer's own identifier with
+ * the id of that record.
  */
 export async function withoutOwnKeys(
   db: Pick<Db, 'company_id' | 'query'>,
@@ -88,8 +87,8 @@ export async function withoutOwnKeys(
 }
 
 /**
- * Returns the id of the record that a filter names, also of one that is deleted: what it had is
- * still listed. Throws 422 on the field.
+ * Returns the id of the record that a filter names. It may be deleted: its former data are still
+ * listed. Throws 422 on the field.
  */
 export async function findFiltered(
   db: Db,
@@ -146,8 +145,8 @@ export function findNamed(
 
 /**
  * Returns the ids of the living records that a field names, each once, ascending. Throws 422 on
- * `field`, naming each that does not exist or belongs to another company; with `lenient` those are
- * left out instead. The rows are locked while the transaction lasts: against changes with SHARE,
+ * `field`, naming each that does not exist or belongs to another company; with `lenient` these are
+ * left out instead. The rows are locked until the transaction ends: against changes with SHARE,
  * also against each other with UPDATE.
  */
 export async function resolveReferences(
@@ -171,7 +170,7 @@ export async function resolveReferences(
   return ids;
 }
 
-/** Locks living records by id and uuid; `missing` are the indexes of references that name none. */
+/** Locks living records by id and uuid; `missing` are the indexes of references that match none. */
 async function lockNamed(
   db: Db,
   table: Table,

@@ -1,13 +1,12 @@
 /**
- * A record as a request names it: by its id or its uuid, as a number or as text, or by the
- * customer's own identifier of it, which counts where the others name no record.
+ * A record as a request names it: by its id or uuid, as a number or as text, or by the customer's
+ * own identifier, which counts if the others match no record.
  */
 export type Reference = string | number;
 
 const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const ID = /^[1-9]\d{0,14}$/;
 
-/** How a reference names a record. */
 export interface Identified {
   key: 'id' | 'uuid';
   value: string;
@@ -15,7 +14,7 @@ export interface Identified {
   sql: string;
 }
 
-/** Returns how a reference names a record; undefined when it cannot name any. */
+/** Reads the key in a reference; undefined if it can match no record. */
 export function identify(reference: Reference): Identified | undefined {
   const text = String(reference);
   if (ID.test(text)) return { key: 'id', value: text, sql: 'company_id = $1 AND id = $2::bigint' };
@@ -23,7 +22,6 @@ export function identify(reference: Reference): Identified | undefined {
   return { key: 'uuid', value: text.toLowerCase(), sql: 'company_id = $1 AND uuid = $2::uuid' };
 }
 
-/** Tables whose records can be named by a reference. */
 export type Table =
   | 'access_control_lists'
   | 'access_tokens'
@@ -76,14 +74,14 @@ export const OWN_KEYS: Partial<Record<Table, string>> = {
 };
 
 /**
- * Whether a field names records to take away. What is not there is taken away already, so that such
- * a field may name what does not exist, or what the caller cannot see.
+ * True for a field that names records to remove. An absent record counts as removed, so such a
+ * field may name records that do not exist or that the caller cannot see.
  */
 export const isRemoval = (field: string): boolean => field.startsWith('remove_');
 
 /**
- * Returns the digits of a telephone number that names a record of numbers; undefined for what is an
- * id. A plus sign that was decoded twice has become a space.
+ * Returns the digits of a telephone number that names a record of numbers; undefined for an id. A
+ * plus sign that was decoded twice has become a space.
  */
 export function telephoneOf(text: string): string | undefined {
   const [, long, short] = /^[+ ]?(\d{11,15})$|^[+ ](\d{7,10})$/.exec(text) ?? [];

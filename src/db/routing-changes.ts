@@ -1,11 +1,11 @@
 import { RECORD_ROUTING_CHANGE } from './queries/routing-changes';
 import type { TransactionStatements } from './tenant';
 
-// Every process caches the configuration that calls are routed by, and asks only whether it has
-// changed: routing_changes counts the transactions that have changed it. So whoever writes one of
-// the tables below counts that in the same transaction: at its end, or in the same statement.
+// Every process caches the configuration of routing and only asks if it has changed:
+// routing_changes counts the transactions that have changed it. Every writer of the tables below
+// therefore counts its change in the same transaction, at its end or in the same statement.
 
-/** Tables of what calls are routed by: every write of them counts. */
+/** Tables with the configuration of routing: every write of them counts. */
 export const ROUTING_TABLES: ReadonlySet<string> = new Set([
   'buyers',
   'buyer_groups',
@@ -34,7 +34,7 @@ export function recordRoutingChange(tx: Pick<TransactionStatements, 'beforeCommi
   });
 }
 
-/** The same for the write of a table, which any may be. */
+/** Counts a write of any table, if it belongs to ROUTING_TABLES. */
 export function recordWriteOf(
   tx: Pick<TransactionStatements, 'beforeCommit'>,
   table: string,

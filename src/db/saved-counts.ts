@@ -6,15 +6,15 @@ import { CHUNK, settledCounts, type SavedCount, type SettledCount } from './sett
 import type { Sql } from './sql';
 import type { Db } from './tenant';
 
-// Counts of calls that processes have made are kept in `saved_counts`, for those that start later.
-// They are worth nothing but time: one that is lost is made again.
+// Counts of calls that processes have made are kept in `saved_counts`, for processes that start
+// later. They only save time: a lost count is made again.
 
 interface Counted {
   conditions: readonly string[];
   values: Record<string, unknown>;
 }
 
-/** A count that is remembered in part, by this process or by an earlier one. */
+/** A count that this or an earlier process has cached in part. */
 export async function savedCount(
   db: Pick<Db, 'key' | 'sql' | 'stale'>,
   projection: Projection,
@@ -27,7 +27,7 @@ export async function savedCount(
   if (isOfTime(values) || db.stale) return counts.of(projection, conditions, key);
   const digest = createHash('sha256').update(what).digest('base64');
   await counts.recall(key, async () => {
-    // Without it, as in a database that cannot be written, the count is made again.
+    // If it fails, for example in a read-only database, the count is made again.
     const [found] = await db.sql(LOAD_COUNT, { key: digest }).catch(() => []);
     return found && { ...(JSON.parse(found.counted) as SavedCount), run: found.run };
   });
@@ -39,18 +39,18 @@ export async function savedCount(
     read: (answer) => {
       const total = count.read(answer);
       const counted = counts.toSave(key);
-      // The list need not wait. Where it fails, the count is made again by the next process.
+      // The list need not wait. If it fails, the next process makes the count again.
       if (counted) void save(counted).catch(() => {});
       return total;
     },
   };
 }
 
-/** Lists until now are asked for with ever other times: what is saved of them would pile up. */
+/** Lists up to now use a new time in each request: their saved counts would pile up. */
 const isOfTime = (values: Record<string, unknown>): boolean =>
   Object.keys(values).some((name) => /_(?:from|to)$/.test(name));
 
-/** Deletes counts of all companies that no process has begun with for a month. */
+/** Deletes counts of all companies that no process has loaded for a month. */
 export async function deleteUnusedCounts(sql: Sql): Promise<void> {
   await deleteInPortions(async () => {
     const [row] = await sql(DELETE_UNUSED_COUNTS, { max: PORTION });

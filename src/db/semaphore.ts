@@ -1,6 +1,6 @@
 /**
  * Lets at most `limit` pieces of work run at a time; the others wait in order. For transactions
- * that queue for the same rows: while one waits here, it holds no connection that others need.
+ * that queue for the same rows: a transaction that waits here holds no connection.
  */
 export function semaphore(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];

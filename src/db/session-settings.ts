@@ -1,8 +1,8 @@
-// What the sessions of each pool are set to. PostgreSQL itself is told at the start of a
-// connection. A pooler such as PgBouncer hands sessions from one connection to the next: there each
-// pool has a database entry of its own, whose sessions are set when the pooler opens them.
+// Settings of the sessions of each pool. PostgreSQL receives them at the start of a connection. A
+// pooler such as PgBouncer passes sessions from one connection to the next: there each pool has a
+// database entry of its own, whose sessions are set when the pooler opens them.
 
-/** The pools that a pooler may serve; the others hold a session for long (db/client.ts). */
+/** Pools that a pooler may serve; the others hold a session for long (src/db/client.ts). */
 export const POOLED = [
   'pool',
   'prepared',
@@ -16,18 +16,18 @@ export type Pooled = (typeof POOLED)[number];
 /** Settings of PostgreSQL, in its base units: milliseconds and kilobytes. */
 export type Settings = Readonly<Record<string, string>>;
 
-/** Prisma needs it. Poolers know it: it is set at the start of a connection everywhere. */
+/** Needed by Prisma, and known to poolers: it is set at the start of every connection. */
 const UTC: Settings = { TimeZone: 'UTC' };
 const PLAN_ONCE: Settings = { plan_cache_mode: 'force_generic_plan' };
 const FAIL_ON_LOCKS: Settings = { lock_timeout: '250' };
-/** With less, the bitmap of a large index scan names pages only, and all their rows are checked. */
+/** With less, the bitmap of a large index scan is lossy, and all rows of its pages are checked. */
 const SEARCH_MEMORY: Settings = { work_mem: String(32 * 1024) };
-/** A long statement ends soon after its process, and does not keep its locks. */
+/** A long statement ends soon after its process, and releases its locks. */
 const CHECK_CONNECTION: Settings = { client_connection_check_interval: '2000' };
 
 const timeout = (ms: number): Settings => ({ statement_timeout: String(Math.ceil(ms)) });
 
-/** What each pool's sessions are set to; a search gets half of the time of other statements. */
+/** The settings of each pool's sessions; a search gets half of the time of other statements. */
 export function pooledSettings(timeout_ms: number): Record<Pooled, Settings> {
   const usual = timeout(timeout_ms);
   const planned = { ...usual, ...PLAN_ONCE };
@@ -44,13 +44,13 @@ export function pooledSettings(timeout_ms: number): Record<Pooled, Settings> {
 const lookUp = (schemas: readonly string[] | undefined): Settings =>
   schemas ? { search_path: schemas.join() } : {};
 
-/** As the parameter `options` of a connection. */
+/** For the parameter `options` of a connection. */
 const asOptions = (settings: Settings): string =>
   Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ');
 
-/** Where a pool connects to, and what it says there. */
+/** Address and startup options of a connection. */
 export interface Session {
   connectionString: string;
   options: string;
@@ -61,11 +61,10 @@ export interface Servers {
   url: string;
   /** PostgreSQL itself. */
   direct_url: string | undefined;
-  /** Where names are looked up, if not in `public`. */
+  /** Schemas in which names are looked up, if not in `public`. */
   schemas?: readonly string[] | undefined;
 }
 
-/** The session of a pool that a pooler may serve. */
 export const pooledSession = (
   { url, direct_url, schemas }: Servers,
   name: Pooled,
@@ -75,29 +74,25 @@ export const pooledSession = (
     ? { connectionString: url, options: asOptions({ ...UTC, ...lookUp(schemas), ...settings }) }
     : { connectionString: entryUrl(url, name), options: asOptions(UTC) };
 
-/** The session of a pool that holds it for long. */
+/** The session of a pool that keeps it for long. */
 export const longSession = ({ url, direct_url, schemas }: Servers): Session => ({
   connectionString: direct_url ?? url,
   options: asOptions({ ...UTC, ...lookUp(schemas), ...CHECK_CONNECTION }),
 });
 
-/** The statements that set a session; a pooler runs them when it opens one. */
 export const asStatements = (settings: Settings): string =>
   Object.entries(settings)
     .map(([name, value]) => `SET ${name} = ${value}`)
     .join('; ');
 
-/** Everything of a URL before the name of its database, that name, and the rest. */
+/** Groups: the URL before the database name, the name, and the rest. */
 const NAMED_URL = /^([^:]+:\/\/[^/?]*\/)([^/?]+)(\?.*)?$/;
 
-/** Whether a URL names its database. */
 export const namesDatabase = (url: string): boolean => NAMED_URL.test(url);
 
-/** What a pooler calls the database of a pool. */
 export const entryName = (database: string, name: Pooled): string =>
   name === 'pool' ? database : `${database}_${name}`;
 
-/** The URL of a pool's entry at a pooler. */
 export const entryUrl = (url: string, name: Pooled): string =>
   url.replace(NAMED_URL, (_, before: string, database: string, query = '') =>
     [before, entryName(database, name), query].join(''),

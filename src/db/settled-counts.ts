@@ -2,47 +2,44 @@ import type { Projection } from './projection';
 import { SERVER_RUN } from './server-run';
 
 // Exact counts of filtered rows that do not read all of these rows each time. Ids are divided into
-// chunks. A row is settled some minutes after its creation: whatever writes a settled row in a way
-// that a filter can see records the chunk of the row, with its transaction, in `call_changes`
-// (record_settled_call() of prisma/sql/calls). So a count of a chunk that a process has made stays
-// right until
+// chunks. A row is settled some minutes after its creation: every later write that a filter can see
+// records the chunk of the row, with its transaction, in `call_changes` (record_settled_call() of
+// prisma/sql/calls). So the cached count of a chunk stays right until
 //
-// - a transaction that was not visible to that count has recorded the chunk,
-// - a row of the chunk appears that was created after the time before which all had settled: its
-//   transaction was still open then.
+// - a transaction that was not visible to the count has recorded the chunk,
+// - a row appears in the chunk that was created after the time before which all rows had settled:
+//   its transaction was still open then,
+// - the server restarts, or a standby takes its place: transaction ids start again
+//   (src/db/server-run.ts).
 //
-// - the server restarted, or a standby took its place: ids of transactions begin again
-//   (server-run.ts).
+// The statement that counts checks the first two in the snapshot of the page. It counts such chunks
+// again, as well as the rows that are not settled. Writes of recent calls pay nothing for this.
 //
-// The first two are asked in the statement that counts, of the same snapshot as the page: such chunks are
-// counted again, and so are the rows that are not settled. Writing a call that has just begun
-// costs nothing of this.
-//
-// A count that is asked for again is saved, so that a process that starts later need not begin from
-// nothing (db/saved-counts.ts). Whoever writes calls without recording it must stop the
-// processes, and empty `saved_counts`.
+// A count that is requested again is saved, so that a process that starts later does not start from
+// nothing (src/db/saved-counts.ts). An operator who writes calls without recording their chunks
+// must stop the processes, and empty `saved_counts`.
 
 export const CHUNK = 8192;
-/** A count is saved again after it has settled that many chunks more. */
+/** A count is saved again after this many further chunks have settled. */
 const SAVED_EVERY = 16;
 /**
- * Younger rows may change without being recorded. Changes are recorded of rows older than ten
- * minutes; the other twenty are a margin for long transactions and for clocks that differ.
+ * Younger rows may change without being recorded. Changes of rows older than ten minutes are
+ * recorded; the other twenty are a margin for long transactions and for clocks that differ.
  */
 const SETTLED_AFTER = '30 minutes';
 /**
- * About how many bytes the remembered counts of a process may take. Each filter value that a client
- * asks for makes a count of its own: a client that asks for "until now" makes one at each request.
+ * Approximate memory for the cached counts of a process, in bytes. Each filter value makes a count
+ * of its own: a client that filters up to the current time makes one per request.
  */
 const MAX_BYTES = 20_000_000;
 const BYTES_OF_COUNT = 600;
 const BYTES_OF_CHUNK = 40;
 
-/** What a process knows of a count. It is replaced, never changed. */
+/** State of a cached count. It is replaced, never changed. */
 interface Known {
-  /** The snapshot of the count: which transactions it has seen. */
+  /** The snapshot of the count, which shows the transactions that it has seen. */
   snapshot: string;
-  /** The run of the server that the snapshot is of; none where nothing is known. */
+  /** The run of the server to which the snapshot belongs; undefined if nothing was counted. */
   run: string | undefined;
   /** All rows below the id were created before this time. */
   settled_at: string;
@@ -51,17 +48,15 @@ interface Known {
   sum: number;
 }
 
-/** What is saved of a count. */
 export interface SavedCount extends Omit<Known, 'chunks' | 'sum'> {
   chunks: (readonly [chunk: number, n: number])[];
 }
 
-/** What a process remembers of a count. */
 interface Remembered {
   known: Known;
-  /** Up to which id the saved count has settled. */
+  /** The id up to which the saved count has settled. */
   saved_below: number;
-  /** Whether it was asked for again, or in an earlier process. */
+  /** True if it was requested again, or by an earlier process. */
   is_repeated: boolean;
 }
 
@@ -74,30 +69,32 @@ const NOTHING: Known = {
   sum: 0,
 };
 
-/** What the statement answers: `chunks` are those counted now, with the number of their rows. */
+/** Answer of the statement: `chunks` are those counted now, with their number of rows. */
 interface Answer {
   snapshot: string;
   run: string;
   settled_at: string;
   below: number;
   chunks: [chunk: number, n: number][];
-  /** Chunks of `known` that no longer count. */
+  /** Cached chunks that no longer count. */
   changed: number[];
 }
 
-/** A count for one statement. */
 export interface SettledCount {
-  /** SQL of the answer as text, in place of the number. */
+  /** SQL that returns the answer as text, instead of the number. */
   sql: string;
   values: Record<string, string | number>;
-  /** The number, of the statement's answer. Throws OutdatedCount where it cannot be told. */
+  /**
+   * Returns the number in the statement's answer. Throws OutdatedCount if the cached state cannot
+   * be used.
+   */
   read(answer: string): number;
 }
 
-/** What was remembered is of another run of the server, and is forgotten: count again. */
+/** The cached count belongs to another run of the server and is dropped: count again. */
 export class OutdatedCount extends Error {}
 
-/** The counts that a process remembers; the one used last is at the end. */
+/** The counts that a process caches; the most recently used is last. */
 export class SettledCounts {
   private readonly remembered = new Map<string, Remembered>();
   private size = 0;
@@ -107,7 +104,7 @@ export class SettledCounts {
     private readonly saved_every = SAVED_EVERY,
   ) {}
 
-  /** `key` says what is counted: company, conditions and their values. */
+  /** `key` identifies the count: company, conditions and their values. */
   of(projection: Projection, conditions: readonly string[], key: string): SettledCount {
     const known = this.remembered.get(key)?.known ?? NOTHING;
     const { snapshot, settled_at, below } = known;
@@ -129,7 +126,7 @@ export class SettledCounts {
     };
   }
 
-  /** Remembers what `load` has of a count, unless the process knows the count. */
+  /** Caches the count that `load` returns, unless the process has one. */
   async recall(key: string, load: () => Promise<SavedCount | undefined>): Promise<void> {
     if (this.remembered.has(key)) return;
     const saved = await load();
@@ -139,7 +136,7 @@ export class SettledCounts {
     this.keep(key, { known, saved_below: saved.below, is_repeated: true });
   }
 
-  /** What is to be saved of a count now; it is taken as saved. */
+  /** Returns the count if it should be saved now, and marks it as saved. */
   toSave(key: string): SavedCount | undefined {
     const { known, saved_below, is_repeated } = this.remembered.get(key) ?? {};
     if (!known || !is_repeated) return undefined;
@@ -170,7 +167,7 @@ export class SettledCounts {
 const sizeOf = (key: string, { chunks }: Known): number =>
   BYTES_OF_COUNT + 2 * key.length + BYTES_OF_CHUNK * chunks.size;
 
-/** The number of rows, and what is known from now on. */
+/** Returns the number of rows, and the new state. */
 function advance(known: Known, answer: Answer): { next: Known; total: number } {
   const changed = answer.changed.filter((chunk) => known.chunks.has(chunk));
   const stale = changed.reduce((sum, chunk) => sum + known.chunks.get(chunk)!, 0);
@@ -189,7 +186,7 @@ function advance(known: Known, answer: Answer): { next: Known; total: number } {
 const sumOf = (chunks: ReadonlyMap<number, number>): number =>
   [...chunks.values()].reduce((all, n) => all + n, 0);
 
-/** `min(id + 0)`: of `min(id)` the planner makes a walk along the ids. */
+/** `min(id + 0)`: for `min(id)` the planner would walk along the ids. */
 function answerSql({ plural }: Projection, conditions: readonly string[]): string {
   const rows = `${plural} t
     WHERE t.company_id = {company_id} AND t.deleted_at IS NULL`;

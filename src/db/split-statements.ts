@@ -1,6 +1,6 @@
 /**
- * What must not be cut at a semicolon: comments, strings, quoted names, and bodies of functions in
- * dollar quotes. Bodies of functions in the form BEGIN ATOMIC … END are not known here.
+ * Text that must not be cut at a semicolon: comments, strings, quoted names, and function bodies in
+ * dollar quotes. Bodies in the form BEGIN ATOMIC … END are not supported.
  */
 const PARTS = new RegExp(
   [

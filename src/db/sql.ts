@@ -8,15 +8,15 @@ import {
   type StatementKind,
 } from './statement';
 
-/** Part of a statement, or a whole one. Written in `<room>/queries/` and nowhere else. */
+/** A statement or a part of one. Written in `<room>/queries/` and nowhere else. */
 export class SqlText {
   constructor(readonly text: string) {}
 }
 
 /**
- * SQL with parameters written as `{name}`. Only other SQL can be put into it, such as a list of
- * columns that several statements share: a value is always a parameter. A backslash stands for
- * itself: a pattern reaches the database as it is written.
+ * SQL with parameters written as `{name}`. Only other SQL can be inserted, such as a list of
+ * columns that several statements share: a value is always a parameter. Backslashes are literal: a
+ * pattern reaches the database as it is written.
  */
 export const sql = (strings: TemplateStringsArray, ...parts: SqlText[]): SqlText =>
   new SqlText(String.raw(strings, ...parts.map(({ text }) => text)).trim());
@@ -36,20 +36,22 @@ export type Row<Name extends StatementName, Narrowed = unknown> = Omit<
 
 export interface StatementOptions {
   /**
-   * True: PostgreSQL plans it once a connection and keeps the plan. Only for SQL whose best plan
+   * True: PostgreSQL plans it once per connection and keeps the plan; only for SQL whose best plan
    * does not depend on the values. False: planned for its values each time.
    */
   prepared: boolean;
-  /** Whether it reads as much as its values say, such as a report: it gets less time. */
+  /**
+   * Set if the amount that it reads depends on its values, such as for a report: it gets less time.
+   */
   search?: boolean;
-  /** Expressions that can be null. Of columns of a table the generator knows it. */
+  /** Expressions that can be null. For columns of a table the generator knows it. */
   nullable?: readonly string[];
   /**
-   * Whether it records events with the rows that they are about: in a transaction, these are
-   * completed at its end (db/complete-events.ts).
+   * Set if it records events with their rows: in a transaction, these are completed at its end
+   * (src/db/complete-events.ts).
    */
   records?: boolean;
-  /** Run before the statement is checked: makes the temporary tables that it uses. */
+  /** Run before the statement is checked, to make the temporary tables that it uses. */
   needs?: SqlText;
 }
 
@@ -65,7 +67,7 @@ export class Statement<Name extends StatementName, Narrowed = unknown> {
   readonly text: string;
   readonly parameters: readonly string[];
   private readonly kind: StatementKind | undefined;
-  /** For the compiler alone. */
+  /** Only for type inference. */
   declare readonly narrowed?: Narrowed;
 
   constructor(
@@ -79,12 +81,11 @@ export class Statement<Name extends StatementName, Narrowed = unknown> {
     this.kind = kindOf(options);
   }
 
-  /** The same statement, with narrower types for some of its columns. */
+  /** Narrows the types of some columns. */
   returning<More extends NarrowerThan<Name, More>>(): Statement<Name, More> {
     return this as unknown as Statement<Name, More>;
   }
 
-  /** The statement as the pg driver takes it. */
   bind(params: object): BoundStatement {
     const given = params as Record<string, unknown>;
     const values = this.parameters.map((parameter) => {
@@ -97,7 +98,7 @@ export class Statement<Name extends StatementName, Narrowed = unknown> {
   }
 }
 
-/** All statements that have been loaded; read by scripts/generate-sql.ts. */
+/** All loaded statements; read by scripts/generate-sql.ts. */
 export const statements = new Map<string, Statement<StatementName>>();
 
 /** Registers a statement. Its name is unique; its types are in src/generated/sql.ts. */
@@ -112,13 +113,12 @@ export function statement<Name extends StatementName>(
   return made;
 }
 
-/** Runs a statement on a connection, a pool or a transaction, and returns its rows. */
 export type Sql = <Name extends StatementName, Narrowed>(
   statement: Statement<Name, Narrowed>,
   params: Params<Name>,
 ) => Promise<Row<Name, Narrowed>[]>;
 
-/** The same for one company: `{company_id}` is filled in. */
+/** Runs a statement for one company: `{company_id}` is filled in. */
 export type TenantSql = <Name extends StatementName, Narrowed>(
   statement: Statement<Name, Narrowed>,
   params: Omit<Params<Name>, 'company_id'> & { company_id?: bigint | number | string | null },
@@ -129,7 +129,7 @@ const STATEMENT_SPAN = {
   attributes: { 'db.system.name': 'postgresql' },
 } as const;
 
-/** Statements on a pool, a connection, or what `choose` picks for each. */
+/** Runs statements on a connection, or on the one that `choose` picks for each. */
 export const sqlOn =
   (choose: Connection | ((bound: BoundStatement) => Connection)): Sql =>
   async <Name extends StatementName, Narrowed>(
@@ -143,7 +143,6 @@ export const sqlOn =
     return rows as Row<Name, Narrowed>[];
   };
 
-/** Statements of one company. */
 export const tenantSql =
   (run: Sql, company_id: bigint): TenantSql =>
   (statement, params) =>

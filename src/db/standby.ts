@@ -2,10 +2,10 @@ import { openDatabase, type Database, type DatabaseOptions } from './client';
 import { pauseUnless } from './hosts';
 import { REPLAYED, WRITTEN } from './queries/standby';
 
-// A standby that reads may go to, and how old is what it shows. Its own word for that cannot be
-// relied on: a standby that has lost its primary takes itself for complete. So the place up to which
-// the primary has written is noted every second, and the standby shows at least what was written at
-// the newest of those times whose place it has reached.
+// A standby for reads, and the age of its data. A standby cannot be trusted about its age: one that
+// has lost its primary considers itself up to date. Therefore the write position of the primary is
+// recorded every second; the standby shows at least everything written by the newest of these times
+// whose position it has reached.
 
 /** Older data is not read from a standby. */
 export const MAX_AGE_MS = 30_000;
@@ -16,13 +16,12 @@ interface Noted {
   place: bigint;
 }
 
-/** How old is what a standby shows, from what the primary and the standby say. */
 export class Ages {
   /** Oldest first. */
   private noted: Noted[] = [];
   private replayed: bigint | undefined;
 
-  /** The primary had written up to `place` at some time after `at`. */
+  /** The primary had written up to `position` at some time after `at`. */
   written(place: bigint, at: number): void {
     // After a failover, the new primary may have less than the old one had.
     if (place < (this.noted.at(-1)?.place ?? 0n)) this.noted = [];
@@ -30,12 +29,12 @@ export class Ages {
     while (this.noted.length > 1 && this.noted[0]!.at < at - 2 * MAX_AGE_MS) this.noted.shift();
   }
 
-  /** The standby shows everything up to `place`; undefined: it cannot be read. */
+  /** The standby shows everything up to `position`; undefined if it cannot be read. */
   shown(place: bigint | undefined): void {
     this.replayed = place;
   }
 
-  /** In milliseconds, at most; undefined: too old, not known, or not to be read. */
+  /** Maximum age in milliseconds; undefined if too old, unknown, or not to be read. */
   ageAt(now: number): number | undefined {
     const { replayed } = this;
     if (replayed === undefined) return undefined;
@@ -47,18 +46,18 @@ export class Ages {
 
 export interface Standby {
   database: Database;
-  /** How old what it shows is at most, in milliseconds; undefined: it must not be read. */
+  /** Maximum age of its data in milliseconds; undefined if it must not be read. */
   age(): number | undefined;
   close(): Promise<void>;
 }
 
 interface StandbyOptions extends DatabaseOptions {
   primary: Database;
-  /** Called with what changes: whether the standby is read, and if not, why. */
+  /** Called on each change, with the reason if the standby is not read. */
   onChange: (reason: string | undefined) => void;
 }
 
-/** Opens a standby and looks every second how old it is. */
+/** Opens a standby and checks its age every second. */
 export function openStandby(
   url: string,
   { primary, onChange, ...options }: StandbyOptions,
@@ -72,7 +71,7 @@ export function openStandby(
     let was_behind = false;
     while (!closing.signal.aborted) {
       const fault = await look({ primary, standby: database, ages });
-      // After the first look, the standby has reached no place that was noted.
+      // After the first check, the standby has reached no recorded position.
       const is_behind = !fault && ages.ageAt(Date.now()) === undefined;
       const reason = fault ?? (is_behind ? 'it is too far behind' : undefined);
       const is_sure = !is_behind || was_behind;
@@ -93,7 +92,7 @@ export function openStandby(
   };
 }
 
-/** Returns why the standby cannot be read, if it cannot. */
+/** Returns the reason if the standby cannot be read. */
 async function look({
   primary,
   standby,

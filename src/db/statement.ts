@@ -1,26 +1,26 @@
 import { inSpan } from '../telemetry/tracing';
 
 /**
- * A statement as the pg driver takes it. With a name, PostgreSQL keeps its plan on the connection.
+ * A statement in the form that the pg driver takes. With a name, PostgreSQL keeps its plan on the
+ * connection.
  */
 export interface BoundStatement {
   name?: string;
   text: string;
   values: unknown[];
-  /** Absent for a statement that is planned for its values and quick. */
+  /** Absent for a quick statement that is planned for its values. */
   kind?: StatementKind | undefined;
 }
 
 /**
- * Prepared: planned once a connection. A search may take long: it has connections of its own, and
+ * Prepared: planned once per connection. A search may take long: it has connections of its own, and
  * less time than others.
  */
 export type StatementKind = 'prepared' | 'search';
 
-/** Runs a statement and returns its rows. */
 export type Query = <Row>(statement: BoundStatement) => Promise<Row[]>;
 
-/** Runs statements on what `choose` picks for each. */
+/** Runs each statement on the connection that `choose` picks. */
 export const queryOn =
   (choose: (statement: BoundStatement) => Connection): Query =>
   async <Row>(statement: BoundStatement) => {
@@ -32,7 +32,6 @@ export const queryOn =
 
 const COMPOSED_SPAN = { kind: 'CLIENT', attributes: { 'db.system.name': 'postgresql' } } as const;
 
-/** What runs statements: a pool, or a connection. */
 export interface Connection {
   query(bound: BoundStatement): Promise<{ rows: unknown[] }>;
 }
@@ -40,16 +39,16 @@ export interface Connection {
 /** A composed statement whose parameters are given by name. */
 export type Template = (params: Record<string, unknown>) => BoundStatement;
 
-/** Composed statements that are remembered; the one used last is at the end. */
+/** Composed statements that are remembered; the most recently used is last. */
 const MAX_REMEMBERED = 600;
 const remembered = new Map<string, { name: string | undefined }>();
 let named = 0;
 
 /**
- * Returns the name under which a composed statement is prepared; undefined at its first use. What
- * requests ask for varies without limit, and each plan that a connection keeps costs memory. So
- * what is asked for once gets no plan, and what was not asked for longest loses its name, which
- * nothing has again (db/prepared-plans.ts).
+ * Returns the name under which a composed statement is prepared; undefined at its first use.
+ * Requests vary without limit, and each plan that a connection keeps costs memory. So a statement
+ * that is used once gets no plan, and the least recently used one loses its name, which is never
+ * used again (src/db/prepared-plans.ts).
  */
 export function statementName(text: string): string | undefined {
   const known = remembered.get(text);
@@ -67,7 +66,7 @@ export function statementName(text: string): string | undefined {
   return known.name;
 }
 
-/** What the names of composed statements begin with; those of registered ones have a dot. */
+/** Prefix for names of composed statements; names of registered ones have a dot. */
 const COMPOSED = 's';
 export const isComposed = (name: string): boolean => /^s\d+$/.test(name);
 
@@ -83,8 +82,8 @@ export function numberParameters(sql: string): { text: string; parameters: strin
 
 /**
  * Compiles SQL that is composed for a request, with parameters written as `{name}`. With `prepared`
- * it is planned once a connection: only for SQL whose best plan does not depend on its values.
- * Statements that are not composed are registered instead (db/sql.ts).
+ * it is planned once per connection: only for SQL whose best plan does not depend on its values.
+ * Other statements are registered instead (src/db/sql.ts).
  */
 export function template(
   sql: string,

@@ -18,67 +18,69 @@ import { inTransaction, retryOnDeadlock } from './transaction';
 
 /** A record for the change log, as JSON. */
 export interface LoggedRecord {
-  /** All of it: what is compared. */
+  /** The whole record, for comparison. */
   record: string;
-  /** What the caller may read of it: what a limited caller sees of the entry. */
+  /** The part that the caller may read: a limited caller sees this in the entry. */
   shown: string;
 }
 
-/** What a request brings along for everything that is done on its behalf. */
 export interface RequestContext {
   /**
-   * Takes a record before the request changes it, and afterwards, for the change log.
-   * Absent where nothing is logged.
+   * Takes a record for the change log before and after the request changes it. Absent if nothing is
+   * logged.
    */
   readonly log?: { before(record: LoggedRecord): void; after(record: LoggedRecord): void };
-  /** The records that the caller is limited to; absent for callers who may see all. */
+  /** Limits the records that the caller sees; absent for callers who may see all. */
   readonly accessScope?: AccessScope | undefined;
 }
 
 /**
- * What a handler reads and writes with: one company's part of the database, in a transaction or
- * outside of one. Inside a transaction everything runs on its connection.
+ * Database access of a handler: one company's part of the database, in a transaction or outside of
+ * one. Inside a transaction everything runs on its connection.
  */
 export interface Db extends RequestContext {
   readonly company_id: bigint;
-  /** Names this company of this database, for what the process caches. */
+  /** Identifies this company of this database in caches of the process. */
   readonly key: string;
   /** Prisma's client. It adds the company to every condition and every row. */
   readonly prisma: TenantClient;
   /** Runs a statement of `<room>/queries/`; `{company_id}` is filled in. */
   readonly sql: TenantSql;
-  /** Runs a statement that is composed for a request, such as those of a projection. */
+  /** Runs a statement that is composed for a request, such as that of a projection. */
   readonly query: Query;
   /**
-   * The same for statements that do the work of several requests (db/batcher.ts). Undefined inside
-   * a transaction, which belongs to one request. `at_once` is how many batches that lock shared
-   * rows may run at the same time, for one kind of work.
+   * For statements that do the work of several requests (src/db/batcher.ts). Undefined inside a
+   * transaction, which belongs to one request. `at_once` is how many batches of one kind of work
+   * that lock shared rows may run at the same time.
    */
   readonly batched?: (Pick<Db, 'sql' | 'query'> & { readonly at_once: number }) | undefined;
-  /** Runs the work in the open transaction, or in one of its own; again after a deadlock. */
+  /** Runs the work in the open transaction, or in a new one, which is retried after a deadlock. */
   transaction<T>(work: (db: Db) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /**
-   * The same without Prisma, for work that consists of statements alone: its connections plan every
+   * A transaction without Prisma, for work that only runs statements: its connections plan every
    * prepared statement once.
    */
   statements<T>(work: (db: TransactionStatements) => Promise<T>): Promise<T>;
   /** Runs the work after the commit of the open transaction; at once outside of one. */
   afterCommit(work: () => void): void;
   /**
-   * Runs the work at the end of the open transaction, before its commit: for what depends on the
-   * state at the end, and for rows that many transactions write, which are locked last. Once for
-   * each key, with the work that was given first; in the order of the keys. Throws outside of a
+   * Runs the work at the end of the open transaction, before its commit: for work that depends on
+   * the final state, and for rows that many transactions write, which are locked last. Runs once
+   * per key, with the work that was given first, in the order of the keys. Throws outside of a
    * transaction.
    */
   beforeCommit(key: string, work: (db: Statements) => Promise<void>): void;
   /**
-   * Statements that are committed by themselves, also inside a transaction, on connections that no
+   * Statements that are committed by themselves, even inside a transaction, on connections that no
    * transaction holds.
    */
   readonly outside: Sql;
-  /** What names the company in the whole installation (db/directory.ts). */
+  /** The keys that identify the company in the whole installation (src/db/directory.ts). */
   readonly keys: Keys;
-  /** Present where the caller takes older data (http/stale-reads.ts): `query` and `sql` only read. */
+  /**
+   * Present if the caller accepts older data (src/http/stale-reads.ts): `query` and `sql` only
+   * read.
+   */
   readonly stale?: StaleRead | undefined;
   /** Connections for COPY. */
   readonly streams: Pool;
@@ -86,19 +88,17 @@ export interface Db extends RequestContext {
   readonly bulk: Pool;
 }
 
-/** The keys of a company. */
 export interface Keys {
-  /** False where another company has the key. Before it is written. */
+  /** Call it before the key is written. False if another company has the key. */
   claim(kind: KeyKind, key: string): Promise<boolean>;
-  /** After what had the key is gone. */
+  /** Call it after the record with the key is gone. */
   release(kind: KeyKind, key: string): Promise<void>;
 }
 
-/** What a request reads that takes older data. */
 export interface StaleRead {
-  /** How old what was read is at most; 0 where all of it came from the primary. */
+  /** Maximum age of the data read so far; 0 if all of it came from the primary. */
   age_seconds(): number;
-  /** Notes that something was read from a standby; absent where none is read. */
+  /** Notes a read from a standby; absent if none is read. */
   read?: () => void;
   primary: Db;
 }
@@ -106,13 +106,13 @@ export interface StaleRead {
 /** A company's part of the database, without Prisma. */
 export type Statements = Pick<Db, 'company_id' | 'key' | 'query' | 'sql'>;
 
-/** The same, in a transaction of ours. */
+/** Statements in a transaction without Prisma. */
 export type TransactionStatements = Statements & Pick<Db, 'beforeCommit'>;
 
 export interface TenantDatabases {
-  /** For work of our own, which takes connections as they are free. */
+  /** For internal work, which takes free connections. */
   of(company_id: bigint): Db;
-  /** For a request, which takes turns with others of its company. */
+  /** For a request, which waits for a slot of its company. */
   ofRequest(company_id: bigint, purpose: Purpose): Db;
 }
 
@@ -146,13 +146,12 @@ function cachedDbs(open: (company_id: bigint) => Db): (company_id: bigint) => Db
   };
 }
 
-/** Where companies are, and what names them. */
+/** The database of a tenant, and the directory of its keys. */
 interface Place {
   database: Database;
   directory: Directory;
 }
 
-/** One company's part of the database, outside of transactions. */
 function tenantDb({ database, directory }: Place, company_id: bigint, lanes: Lanes): Db {
   const { streams, bulk } = database;
   const prisma = bindToCompany(database.prisma, company_id, (work) => lanes.run('pool', work));
@@ -209,12 +208,12 @@ const statementsOf = (connection: Connection, company_id: bigint) => ({
   query: queryOn(() => connection),
 });
 
-/** What is recorded of a write must be committed with it. */
+/** Effects of a write must be committed with it. */
 const refuse: Db['beforeCommit'] = (key) => {
   throw new Error(`${key} is written outside of a transaction`);
 };
 
-/** Runs the work of a transaction, and then what it leaves for the end. */
+/** Runs the work of a transaction, then the work that was deferred to its end. */
 async function withBeforeCommit<T>(work: (before: BeforeCommit) => Promise<T>): Promise<T> {
   const before = new BeforeCommit();
   const result = await work(before);
@@ -227,7 +226,6 @@ const adderOn =
   (key, work) =>
     before.add(key, () => work(db));
 
-/** One company's part of the database, without Prisma, in an open transaction. */
 function statementsIn(
   tenant: Pick<Db, 'company_id' | 'key'>,
   client: PoolClient,
@@ -246,7 +244,6 @@ interface OpenTransaction extends Pick<
   after_commit: (() => void)[];
 }
 
-/** One company's part of the database, in an open transaction. */
 function transactionDb(
   { connection, after_commit, ...tenant }: OpenTransaction,
   before: BeforeCommit,
@@ -272,7 +269,6 @@ export const statementsOn = (
   client: PoolClient,
 ): Statements => onConnection({ company_id, key: keyOf(name, company_id) }, () => client);
 
-/** Names a company of a database. */
 export const keyOf = (database: string, company_id: bigint): string => `${database}/${company_id}`;
 
 const onConnection = (
@@ -285,7 +281,7 @@ const onConnection = (
   sql: tenantSql(sqlOn(connection), company_id),
 });
 
-/** The same part of the database, with what a request brings along. */
+/** Adds the context of a request to a company's Db. */
 export function withContext(db: Db, context: RequestContext): Db {
   const own: Db = {
     ...db,

@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 
 /**
- * Runs the work in one transaction on a connection of the pool; again as a whole after a deadlock. A
- * connection that breaks meanwhile is not used again.
+ * Runs the work in one transaction on a connection of the pool, and again as a whole after a
+ * deadlock. A connection that breaks meanwhile is not used again.
  */
 export const inTransaction = <T>(
   pool: Pool,
@@ -30,13 +30,16 @@ async function runTransaction<T>(pool: Pool, work: (client: PoolClient) => Promi
   }
 }
 
-/** Of a transaction that meets deadlocks. All but one of those in a circle have gone on by then. */
+/**
+ * Retries of a transaction that meets deadlocks. By then the other transactions of the cycle have
+ * finished.
+ */
 const MAX_RETRIES = 5;
 const LONGEST_PAUSE_MS = 20;
 
 /**
- * Runs a transaction again when PostgreSQL ended it because of a deadlock or a write conflict: it
- * has changed nothing.
+ * Runs a transaction again if PostgreSQL ended it because of a deadlock or a write conflict: it has
+ * changed nothing.
  */
 export async function retryOnDeadlock<T>(run: () => Promise<T>): Promise<T> {
   for (let retries = 0; ; retries++) {
@@ -45,14 +48,14 @@ export async function retryOnDeadlock<T>(run: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (retries === MAX_RETRIES || !isDeadlock(error)) throw error;
     }
-    // Of those that met, not all come back at the same moment.
+    // A random pause, so that the transactions that met do not all return at the same moment.
     await setTimeout(Math.random() * LONGEST_PAUSE_MS);
   }
 }
 
 /**
- * Makes a pool run a statement again that PostgreSQL ended because of a deadlock: outside of
- * transactions, each is one by itself.
+ * Makes a pool retry a statement that PostgreSQL ended because of a deadlock: outside of a
+ * transaction, each statement is one by itself.
  */
 export function retryStatements(pool: Pool): void {
   const query = pool.query.bind(pool) as (...args: unknown[]) => unknown;
@@ -67,7 +70,7 @@ const CODES = new Set(['40P01', '40001']);
 
 interface DatabaseError {
   code?: string;
-  /** Of an error of Prisma: the database's own. */
+  /** On errors of Prisma: the error of the database. */
   meta?: { driverAdapterError?: { cause?: { originalCode?: string; kind?: string } } };
 }
 

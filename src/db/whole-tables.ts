@@ -8,17 +8,17 @@ import {
 } from './queries/whole-tables';
 import { sqlOn, type Row, type Sql } from './sql';
 
-// What copies of whole databases are made of.
+// Tables, constraints and sequences, for copies of whole databases.
 
-/** A table of the schema `public`: its columns are a list as SQL has it. */
+/** A table of the schema `public`; `columns` is an SQL list. */
 export type Table = Row<'db.list_tables'> & { name: string; columns: string };
 
-/** All tables but that of the migrations, the largest first. */
+/** All tables except that of the migrations, the largest first. */
 export const listTables = (sql: Sql): Promise<Table[]> => sql(LIST_TABLES, {});
 
 /**
- * Takes foreign keys and all indexes that belong to no constraint from the tables of a schema:
- * filling them is faster then, and needs no order. Returns what makes them again.
+ * Drops foreign keys and all indexes without a constraint from the tables of a schema: filling them
+ * is faster then, and needs no order. Returns a function that creates them again.
  */
 export async function takeConstruction(
   client: Pick<Client, 'query'>,
@@ -31,7 +31,7 @@ export async function takeConstruction(
   };
 }
 
-/** The sequences of a schema of which something was taken, and the last value that was. */
+/** Sequences of a schema that were used, with their last values. */
 export const listUsedSequences = async (
   sql: Sql,
   schema: string,
@@ -41,11 +41,11 @@ export const listUsedSequences = async (
     last_value: last_value!,
   }));
 
-/** The sequences of a schema: their names, and how SQL spells them. */
+/** The sequences of a schema, with their quoted SQL names. */
 export const listSequences = (sql: Sql, schema: string): Promise<{ name: string; sql: string }[]> =>
   sql(LIST_SEQUENCES, { schema });
 
-/** Continues a sequence after a value, unless it is further already. */
+/** Continues a sequence after a value, unless it is already further. */
 export async function continueSequence(sql: Sql, sequence: string, value: string): Promise<void> {
   await sql(SET_SEQUENCE, { sequence, value });
 }

@@ -1,6 +1,5 @@
 import type { Client } from 'pg';
 
-/** Connects for the work, and closes the connection afterwards. */
 export async function withClient<C extends Client, T>(
   client: C,
   work: (client: C) => Promise<T>,

@@ -2,11 +2,11 @@ import type { Field, Projection } from './projection';
 import { fieldSql, joinsFor, selectedFields } from './projection-sql';
 import type { RecordWrite } from './write';
 
-// The entry of the change log as a part of the statement that writes the record (db/write.ts).
+// The entry of the change log, as part of the statement that writes the record (src/db/write.ts).
 
 /**
- * The columns among `compared` whose value depends on what is written. Every SQL of a projection
- * names columns with their alias, so that its text says what it depends on.
+ * The columns among `compared` whose value depends on written columns. The SQL of a projection
+ * always names columns with their alias, so its text shows the dependencies.
  */
 export function touchedFields(
   projection: Projection,
@@ -24,7 +24,7 @@ export function touchedFields(
   });
 }
 
-/** Columns of the entry that are parameters, `entry_uuid` and so on, and their types. */
+/** Columns of the entry that are parameters, such as `entry_uuid`, and their types. */
 const PARAMETERS = {
   uuid: 'uuid',
   created_at: 'timestamptz',
@@ -40,7 +40,9 @@ const PARAMETERS = {
   ip: 'text',
 } as const;
 
-/** SQL of the changes of columns as the inside of a JSON object, over rows that it names. */
+/**
+ * SQL of the changes of columns, without the braces of the JSON object, and the FROM items it uses.
+ */
 export interface ChangesSql {
   changes: string;
   from: string;
@@ -51,8 +53,8 @@ export const UNCHANGED = 'UN001';
 
 /**
  * SQL that writes the entry of the record in the CTE `written`. The parameter `entry_requested` has
- * changes that no column shows, as the inside of a JSON object, or is null. An update without any
- * change fails with UNCHANGED.
+ * changes that no column shows, without the braces of the JSON object, or is null. An update
+ * without any change fails with UNCHANGED.
  */
 export function insertEntry({ changes, from }: ChangesSql, is_new: boolean): string {
   const all = `concat_ws(',', ${changes}, {entry_requested}::text)`;
@@ -65,7 +67,7 @@ SELECT w.company_id, w.id, ('{' || ${made} || '}')::json,
 FROM written w${from}`;
 }
 
-/** The columns of a new record that have a value, of the record in the CTE `answer`. */
+/** The columns with a value in the new record of the CTE `answer`. */
 export function newSql(compared: readonly string[]): ChangesSql {
   const names = compared.map((name) => `'${name}'`).join(', ');
   return {
@@ -83,7 +85,7 @@ interface Side {
   rows: string;
 }
 
-/** The fields that differ between two rows of a record. */
+/** The fields that differ between two versions of a record. */
 export function changedSql(
   fields: readonly Field[],
   { before, after }: { before: Side; after: Side },
@@ -92,7 +94,7 @@ export function changedSql(
   const rowOf = ({ projection, rows }: Side) => {
     const columns = fields.map((field, n) => `${jsonOf(fieldSql(projection, field, {}))} AS c${n}`);
     const select = `SELECT ${columns.join(', ')}\nFROM ${rows} t\n`;
-    // OFFSET 0: otherwise an expression is computed wherever its column is used.
+    // OFFSET 0: otherwise an expression is computed again for each use of its column.
     return `(${select}${joinsFor(projection, columns.join())}\nOFFSET 0)`;
   };
   const changes = fields.map(
@@ -102,6 +104,6 @@ export function changedSql(
   return { changes: changes.join(',\n  '), from: `, ${rowOf(before)} b, ${rowOf(after)} a` };
 }
 
-/** SQL of a column's JSON text. The type of a literal must be said. */
+/** SQL of a column's JSON text. A literal needs an explicit type. */
 const jsonOf = (sql: string) =>
   `coalesce(to_json(${/^(?:'[^']*'|NULL)$/.test(sql) ? `${sql}::text` : sql})::text, 'null')`;

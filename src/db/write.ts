@@ -7,15 +7,15 @@ import { template, type Template } from './statement';
 import { changedSql, insertEntry, newSql, touchedFields } from './write-log';
 
 // A write of one record as one prepared statement, compiled from the resource's projection and the
-// columns that are written: it takes the row if nobody else has it, compares the checksum, writes,
-// counts, logs what changed, and returns the record as JSON. One exchange with the database instead
-// of eight, and no lock is held between two.
+// written columns: it takes the row if it is free, compares the checksum, writes, counts, logs the
+// changes, and returns the record as JSON. This is one exchange with the database instead of eight,
+// and no lock is held between two.
 //
-// A statement sees the database as it was at its beginning, and would see an outdated state after
-// it had waited for a row. So it takes the row only if that is free and still as it was at the
-// beginning; otherwise it changes nothing and returns no row. Then, and whenever there is something
-// to refuse, the caller does the same work in a transaction, which waits and says what is wrong. An
-// update that would change nothing fails (write-log.ts).
+// A statement sees the database as it was at its start, and would see an outdated state after
+// waiting for a row. So it takes the row only if the row is free and unchanged since the start;
+// otherwise it changes nothing and returns no row. Then, and whenever something must be refused,
+// the caller does the work in a transaction, which waits and reports the fault. An update without
+// any change fails (src/db/write-log.ts).
 
 /** A row of another table that is written together with the record. */
 export interface Part {
@@ -24,27 +24,26 @@ export interface Part {
   table: string;
   /** The column with the id of the record. */
   owner: string;
-  /** Its columns; their parameters begin with the alias: `l_zone`. */
+  /** Columns to write; their parameters begin with the alias: `l_zone`. */
   columns: readonly string[];
-  /** Further columns, as SQL over its row as it was, which has the alias. */
+  /** Further columns, as SQL over the old row, which has the alias. */
   computed?: Readonly<Record<string, string>>;
 }
 
-/** What is written of a record. */
 export interface RecordWrite {
   /** Columns of the record's own row; their parameters begin with `row`: `row_name`. */
   columns: readonly string[];
-  /** Further columns, as SQL over the row t as it was. */
+  /** Further columns, as SQL over the old row t. */
   computed?: Readonly<Record<string, string>>;
   parts?: readonly Part[];
 }
 
 export interface WriteShape extends RecordWrite {
-  /** How the row to update is named; a new row is inserted where this is absent. */
+  /** Key of the row to update; absent to insert a new row. */
   key?: 'id' | 'uuid';
-  /** Whether the checksum of the record must be that of the parameter `if_match`. */
+  /** Set if the checksum of the record must match the parameter `if_match`. */
   guarded?: boolean;
-  /** The columns that the change log compares; absent where nothing is logged. */
+  /** The columns that the change log compares; absent if nothing is logged. */
   compared?: readonly string[] | undefined;
   selection: Selection;
 }
@@ -152,7 +151,7 @@ function withAll(ctes: readonly (Cte | false)[]): string {
   return `WITH ${all.join(',\n')}\nSELECT record FROM answer`;
 }
 
-/** What follows the writes of both kinds: the record in the answer, the log, the counts. */
+/** CTEs after the writes of both kinds: the record in the answer, the log, the counts. */
 function endOf(projection: Projection, shape: WriteShape): Cte[] {
   const { key, compared, selection, guarded } = shape;
   const after = afterWrite(projection, shape);
@@ -169,7 +168,7 @@ function endOf(projection: Projection, shape: WriteShape): Cte[] {
         })
       : newSql(compared!);
   const logged: Cte[] = compared ? [['logged AS', insertEntry(changes(), !key)]] : [];
-  // In the order in which the counts are moved where this takes several statements.
+  // In the order in which transactions of several statements move the counts.
   const counted = [...(key ? [] : [projection.plural]), ...(compared ? ['change_logs'] : [])];
   return [
     answer,
@@ -180,8 +179,8 @@ function endOf(projection: Projection, shape: WriteShape): Cte[] {
 }
 
 /**
- * Counts a change of what calls are routed by. Of writes that nothing reads PostgreSQL runs the
- * first one last: transactions, too, lock this row after those of the counts.
+ * Counts a change of the routing configuration. PostgreSQL runs the first one last of the writes
+ * that nothing reads; transactions also lock this row after those of the counts.
  */
 function routingChanged({ plural }: Projection, { parts = [] }: WriteShape): Cte[] {
   const tables = [plural, ...parts.map(({ table }) => table)];
@@ -209,7 +208,7 @@ const assignments = (
     ...Object.entries(computed).map(([column, sql]) => `${column} = ${sql}`),
   ].join(',\n  ');
 
-/** The projection over what was just written, which the tables do not show to this statement. */
+/** The projection over the rows just written, which the tables do not show to this statement. */
 function afterWrite(projection: Projection, { parts = [] }: RecordWrite): Projection {
   const written = parts.map(({ alias }) => [alias, `LEFT JOIN written_${alias} ${alias} ON true`]);
   const after = {

@@ -1,6 +1,5 @@
 import { sql, statement } from '../sql';
 
-/** Living buyers by their user_buyer_id, locked against changes. */
 export const LOCK_BUYERS_BY_USER_ID = statement(
   'db.lock_buyers_by_user_id',
   sql`

@@ -1,6 +1,6 @@
 import { sql, statement } from '../sql';
 
-/** Of several companies: the transactions of leads that are contacted are about many. */
+/** For several companies: a transaction that contacts leads concerns many. */
 export const COMPLETE_EVENTS = statement(
   'db.complete_events',
   sql`

@@ -38,7 +38,6 @@ const GRANT_TRAFFIC_SOURCE = statement(
   { prepared: false },
 );
 
-/** Grants a record to teams, by its kind. */
 export const GRANT = {
   buyer: GRANT_BUYER,
   buyer_group: GRANT_BUYER_GROUP,

@@ -1,6 +1,6 @@
 import { sql, statement } from '../sql';
 
-/** Sequences are set by one transaction at a time: otherwise one could lower what another raised. */
+/** One transaction at a time sets sequences: otherwise one could lower what another raised. */
 export const LOCK_SEQUENCES = statement(
   'db.lock_sequences',
   sql`SELECT pg_advisory_xact_lock(hashtextextended('sequences of kept ids', 0))::text AS locked`,
@@ -8,9 +8,9 @@ export const LOCK_SEQUENCES = statement(
 );
 
 /**
- * Continues the sequence that gives ids to a table after `last`, if it has not come to `id` yet and
- * is no more than `reach` before it. Returns how far it had come. Defaults of other columns, which
- * the planner may look at first, are no sequences.
+ * Continues the id sequence of a table after `last`, if it has not reached `id` yet and is at most
+ * `reach` before it. Returns how far it had come. The planner may first evaluate the defaults of
+ * other columns, which are no sequences.
  */
 export const RAISE_SEQUENCE = statement(
   'db.raise_sequence',

@@ -1,6 +1,5 @@
 import { sql, statement } from '../sql';
 
-/** The teams by which a record may still act for the limited user who made it. */
 export const FIND_MAKER_TEAMS = statement(
   'db.find_maker_teams',
   sql`

@@ -1,9 +1,8 @@
 import { sql, statement } from '../sql';
 
-// What shows whether a pooler such as PgBouncer stands before PostgreSQL, and what it does to
-// sessions.
+// Probes for a pooler such as PgBouncer in front of PostgreSQL, and for its effects on sessions.
 
-/** A setting that a connection has asked for at its start. */
+/** A setting that a connection has made at its start. */
 export const KEPT_SETTING = statement(
   'db.kept_setting',
   sql`SELECT current_setting({name}, true) AS value`,
@@ -29,7 +28,7 @@ export const OWN_PID = statement('db.own_pid', sql`SELECT pg_backend_pid() AS pi
   prepared: false,
 });
 
-/** Whether a session of this database holds an advisory lock: no other database has that lock. */
+/** True if a session of this database holds an advisory lock, which no other database has. */
 export const SEES_LOCK = statement(
   'db.sees_lock',
   sql`

@@ -1,8 +1,8 @@
 import { sql, statement } from '../sql';
 
 /**
- * How many requests a process takes at once: one for each that waits, otherwise a tenth of what
- * remains, 500 at most. Below 200 it is one at a time, so that a small limit is exact.
+ * Size of a block: one request for each that waits, otherwise a tenth of the remaining ones, at
+ * most 500. Below 200 it is one at a time, so that a small limit is exact.
  */
 const BLOCK_SIZE = sql`
   least(
@@ -52,7 +52,7 @@ export const TAKE_BLOCK = statement(
   { prepared: true },
 );
 
-/** Gives unused requests back, of windows that are still current. */
+/** Returns unused requests of windows that are still current. */
 export const RETURN_UNUSED = statement(
   'db.return_unused_rate_limit',
   sql`
@@ -72,7 +72,7 @@ export const RETURN_UNUSED = statement(
   { prepared: false },
 );
 
-/** Of all companies; a portion. */
+/** A portion, for all companies. */
 export const DELETE_EXPIRED_WINDOWS = statement(
   'db.delete_expired_rate_limits',
   sql`

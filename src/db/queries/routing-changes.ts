@@ -2,8 +2,8 @@ import { sql, statement, type SqlText } from '../sql';
 
 /**
  * Counts a change of the routing of each company in `rows`, a table or a CTE with the column
- * company_id: a CTE of the statement that writes what calls are routed by. There are 16 slots, so
- * that transactions on different connections rarely wait for each other.
+ * company_id: a CTE of the statement that writes the configuration of routing. There are 16 slots,
+ * so that transactions on different connections rarely wait for each other.
  */
 export const countRoutingChanges = (rows: SqlText): SqlText => sql`
     INSERT INTO routing_changes (company_id, slot, n)

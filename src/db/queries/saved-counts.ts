@@ -1,7 +1,7 @@
 import { SERVER_RUN } from '../server-run';
 import { sql, statement } from '../sql';
 
-/** A restored copy of a database has transactions of its own, unknown to the snapshot. */
+/** A restored copy of a database has its own transactions, unknown to the snapshot. */
 const CLUSTER = sql`(SELECT system_identifier::text FROM pg_control_system())`;
 
 export const LOAD_COUNT = statement(
@@ -16,8 +16,9 @@ export const LOAD_COUNT = statement(
 ).returning<{ counted: string; run: string }>();
 
 /**
- * In the run of the server that counted alone: whoever has the row then also has all transactions
- * that the snapshot of the count has seen, as they came before it. So it holds in later runs, too.
+ * Saves only in the run of the server that counted: a reader of the row then also sees all
+ * transactions that the snapshot of the count has seen, because they came before it. So the row
+ * also holds in later runs.
  */
 export const SAVE_COUNT = statement(
   'db.save_count',
@@ -34,8 +35,8 @@ export const SAVE_COUNT = statement(
 );
 
 /**
- * Of all companies. Those of another cluster would hold again if the database returned to it, but
- * do not know what was changed in between.
+ * A portion, for all companies. Counts of another cluster would hold again if the database returned
+ * to it, but miss the changes made in between.
  */
 export const DELETE_UNUSED_COUNTS = statement(
   'db.delete_unused_counts',

@@ -1,12 +1,12 @@
 import { sql, statement } from '../sql';
 
-/** Which database it is: the same for a server and its standbys. */
+/** Identifies the database: equal for a server and its standbys. */
 const CLUSTER = sql`(
   SELECT concat(system_identifier, ' ', current_database())
   FROM pg_control_system()
 )`;
 
-/** Up to where the primary has written. Fails on a standby. */
+/** Write position of the primary. Fails on a standby. */
 export const WRITTEN = statement(
   'db.written',
   sql`
@@ -15,7 +15,7 @@ export const WRITTEN = statement(
   { prepared: false, nullable: [] },
 );
 
-/** Up to where a standby shows what the primary has written; a primary shows all of it. */
+/** Position up to which a standby shows the writes of the primary; on a primary, all of them. */
 export const REPLAYED = statement(
   'db.replayed',
   sql`

@@ -1,9 +1,8 @@
 import { sql, statement } from '../sql';
 
-// What copies of whole databases are made of: tables, sequences, and what rows are written faster
-// without.
+// Tables, constraints and sequences, for copies of whole databases.
 
-/** The commands that take foreign keys and further indexes away, and those that make them again. */
+/** Commands that drop foreign keys and further indexes, and those that create them again. */
 export const LIST_CONSTRUCTION = statement(
   'db.list_construction',
   sql`
@@ -30,9 +29,7 @@ export const LIST_CONSTRUCTION = statement(
   { prepared: false },
 );
 
-/**
- * The tables, the largest first, with the columns that are stored and the one that names a company.
- */
+/** The tables, the largest first, with their stored columns and the column that names a company. */
 export const LIST_TABLES = statement(
   'db.list_tables',
   sql`
@@ -58,7 +55,6 @@ export const LIST_TABLES = statement(
   { prepared: false, nullable: ['company_column'] },
 ).returning<{ name: string; columns: string }>();
 
-/** The sequences of a schema of which something was taken. */
 export const LIST_USED_SEQUENCES = statement(
   'db.list_used_sequences',
   sql`
@@ -69,7 +65,6 @@ export const LIST_USED_SEQUENCES = statement(
   { prepared: false },
 );
 
-/** All sequences of a schema. */
 export const LIST_SEQUENCES = statement(
   'db.list_sequences',
   sql`
@@ -80,7 +75,6 @@ export const LIST_SEQUENCES = statement(
   { prepared: false },
 ).returning<{ name: string; sql: string }>();
 
-/** Continues a sequence after a value, unless it is further already. */
 export const SET_SEQUENCE = statement(
   'db.set_sequence',
   sql`
