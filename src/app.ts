@@ -38,8 +38,9 @@ import { measurements, type Measurements } from './processes/measure';
 import { within } from './telemetry/tracing';
 
 /**
- * The HTTP application. A request goes through these handlers from top to bottom; an operation of
- * the API then goes through the steps of http/adapt.ts. `others` replaces parts of the pipeline.
+ * The HTTP application. A request passes these handlers from top to bottom; an operation of the API
+ * then passes the steps of src/http/adapt.ts. `replacements` take the place of parts of the
+ * pipeline.
  */
 export function createApp(
   deps: Deps,
@@ -98,7 +99,6 @@ const pipelineOf = (app: Express, deps: Deps, timeouts: BodyTimeouts): Pipeline 
   id_reach: ID_REACH,
 });
 
-/** Observes each request, and compresses the answers to clients that accept it. */
 function everyRequest(observe: ReturnType<typeof observed>): RequestHandler {
   const compress = compression();
   return (req, res, next) => {
@@ -112,8 +112,8 @@ function everyRequest(observe: ReturnType<typeof observed>): RequestHandler {
 }
 
 /**
- * The API. What comes before an operation is called here one after the other: as handlers of
- * Express, each would cost more than what it does.
+ * The steps before an operation are called directly, one after the other: as Express handlers, each
+ * would cost more than its work.
  */
 function api({ cors_origins }: Config, handlers: Handlers, pipeline: Pipeline): RequestHandler {
   const allowOrigins = cors(cors_origins);
@@ -131,8 +131,8 @@ function api({ cors_origins }: Config, handlers: Handlers, pipeline: Pipeline): 
 }
 
 /**
- * JSON needs little of what protects pages; TLS, and with it HSTS, is the proxy's task. Answers are
- * private: no proxy and no browser may keep them.
+ * JSON needs few of the headers that protect pages; TLS, and with it HSTS, is the proxy's task.
+ * Answers are private: no proxy and no browser may store them.
  */
 function setSecurityHeaders(res: Response): void {
   res

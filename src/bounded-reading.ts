@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 
-// What another service answers is input: it may be of any size, and its lists may never end.
+// An answer of another service is input: it may be of any size, and its lists may never end.
 
-/** An answer has more bytes than are read of it. */
 export class TooLarge extends Error {}
 
 /** The chunks of a body. Throws TooLarge after `maxBytes`; the rest is not read. */
@@ -18,7 +17,7 @@ export async function* limitBytes(
   }
 }
 
-/** A body as a whole. Throws TooLarge, without the rest being read. */
+/** Throws TooLarge after `maxBytes`; the rest is not read. */
 export async function readBytes(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,
@@ -30,11 +29,13 @@ export async function readBytes(
 
 const DIGEST_BYTES = 12;
 
-/** Which positions or pages of a list were read: a list that comes back to one never ends. */
+/**
+ * The positions or pages of a list that were read: a list that returns to one of them never ends.
+ */
 export class VisitedPages {
   private readonly digests = new Set<string>();
 
-  /** Whether it is the first time. A few bytes are kept of each, however long it is. */
+  /** Returns true the first time. Stores a digest of a few bytes, however long the position is. */
   add(position: string): boolean {
     const digest = createHash('sha256')
       .update(position)

@@ -11,7 +11,9 @@ import { S3_VARIABLES, s3Faults, s3Settings, type S3Settings } from './storage/s
 
 /** Every process of Trunkline runs in UTC; zones are always named. */
 process.env.TZ = 'UTC';
-/** Which versions of Node.js are supported, package.json says; each import would print it anew. */
+/**
+ * The AWS SDK prints its Node.js version warning at each import; package.json states the versions.
+ */
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
 export interface Config extends MailSettings {
@@ -28,7 +30,7 @@ export interface Config extends MailSettings {
   /** Folder of the server's own files: its database and its key pepper. */
   data_dir: string;
   log_level: string;
-  /** Where traces are sent, by OTLP over HTTP (absent: nothing is traced), and which part of them. */
+  /** Receiver of traces (OTLP over HTTP; absent: nothing is traced), and the part that is sent. */
   traces: { endpoint: string | undefined; ratio: number };
   /** Bearer token of /metrics; absent: there is no such page. */
   metrics_token: string | undefined;
@@ -58,22 +60,21 @@ export interface Config extends MailSettings {
   s3: S3Settings | undefined;
   /** Uploads are refused when less than this would remain free on its disk. */
   storage_reserve_bytes: number;
-  /** Whether the first start makes a demo company. */
+  /** The first start creates a demo company. */
   demo: boolean;
-  /** Whether the server runs background jobs too, or leaves them to `npm run worker`. */
+  /** The server runs background jobs too; otherwise they are left to `npm run worker`. */
   run_jobs: boolean;
-  /** Who sends text messages and places calls. */
   carrier: CarrierName;
   twilio: TwilioSettings;
   /** The URL of this service from outside, without a path. */
   public_url: string;
-  /** Whether it was given; otherwise it is that of this machine. */
+  /** False where PUBLIC_URL is not set: `public_url` is then that of this machine. */
   public_url_is_set: boolean;
   /** Networks, as CIDR, that webhooks may reach although they are not public. */
   webhook_allow_networks: string[];
   /** How long deliveries to webhooks are kept, with their logs. */
   webhook_log_days: number;
-  /** How many days records are kept after they have ended or were made; 0 for ever. */
+  /** How many days records are kept after they ended or were created; 0 for ever. */
   call_days: number;
   lead_days: number;
   message_days: number;
@@ -145,7 +146,6 @@ const ratio = makeValidator<number>((input) => {
   return value;
 });
 
-/** Every variable, how it is checked, and its default. */
 const VARIABLES = {
   PORT: port({ default: 3000 }),
   HOST: hostName({ default: '127.0.0.1' }),
@@ -246,7 +246,6 @@ const daysKept = (values: Record<DaysVariable, number>) => ({
   change_log_days: values.CHANGE_LOG_DAYS,
 });
 
-/** What variables need that is not there. */
 const missing = (set: NodeJS.ProcessEnv): string[] => [
   ...missingForCarrier(set),
   ...missingForPooler(set),

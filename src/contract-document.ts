@@ -4,17 +4,16 @@ import type { components, operations } from './generated/openapi';
 
 export type OperationId = keyof operations;
 export type Schemas = components['schemas'];
-/** What a lead token opens by itself. */
+/** An action that a lead token permits without credentials of the company. */
 export type LeadTokenPower = Schemas['LeadTokenPower'];
 
 export type FieldPermission = 'money' | 'routing' | 'company';
 /**
- * Which part of a margin a column tells: what buyers pay, what traffic sources are paid, or both.
+ * The part of a margin that a column shows: what buyers pay, what traffic sources are paid, or
+ * both. `company`: visible only to users who are not limited to records of teams.
  */
-/** `company`: what only users see who are not limited to records of teams. */
 export type Side = 'sale' | 'purchase' | 'both' | 'company';
 
-/** JSON Schema, and what this project adds to it. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -34,37 +33,36 @@ export interface Schema {
   maxItems?: number;
   maxProperties?: number;
   unevaluatedProperties?: boolean;
-  /** A format that JSON Schema does not know, checked by the server (http/validate.ts). */
+  /** A format that JSON Schema does not know, checked by the server (src/http/validate.ts). */
   'x-format'?: string;
-  /** What a create sets when the field is omitted. Not `default`: SDKs would send that. */
+  /** Set by a create that omits the field. Not `default`: SDKs would send that. */
   'x-default'?: unknown;
   /** Further JSON types that requests may use; they are turned into the declared one. */
   'x-accepts'?: string[];
-  /** Other names by which requests may send the field. */
   'x-other-names'?: string[];
   /** Fields that are accepted too, though an SDK has another way to send them. */
   'x-also-fields'?: Record<string, Schema>;
   /** The list that a text holds, its entries separated by commas; an array is accepted too. */
   'x-list'?: Schema;
-  /** What the values of an object with any keys may be, more exactly than SDKs can say. */
+  /** Schema of the values of an object with arbitrary keys, stricter than SDKs can express. */
   'x-values'?: Schema;
-  /** It is accepted and kept, and does nothing yet; the description says why. */
+  /** Accepted and stored without effect so far; the description says why. */
   'x-without-effect'?: boolean;
-  /** What it always is. Not `const`: many SDKs cannot read that. */
+  /** The only value it can have. Not `const`: many SDKs cannot read that. */
   'x-const'?: unknown;
-  /** What it holds stays in it, also under the names of fields of the request. */
+  /** Its content stays in it, even under names of fields of the request. */
   'x-opaque'?: boolean;
   'x-collection'?: string;
   'x-grid'?: boolean;
   'x-external'?: boolean;
-  /** Changes without being written to. */
+  /** The column changes without a write to the record. */
   'x-moving'?: boolean;
   'x-secret'?: boolean;
-  /** Of columns of a record: a lead token alone reads only what its own request has sent. */
+  /** A lead token alone reads such a column only where its own request has sent it. */
   'x-sensitive'?: 'personal' | 'money';
-  /** Of columns: limited callers read and use it only where they see that side of the record. */
+  /** Limited callers read and use such a column only where they see that part of the margin. */
   'x-side'?: Side;
-  /** Of fields: what the lead token must be allowed, unless credentials of the company are sent. */
+  /** A lead token needs this permission to send the field, unless credentials are sent too. */
   'x-power'?: LeadTokenPower;
   'x-reference'?: string;
   /** For a reference whose table another field of the request decides: the table by its value. */
@@ -76,9 +74,9 @@ export interface Schema {
   'x-field-permission'?: FieldPermission | FieldPermission[];
   /** Only superusers may send the field. */
   'x-superuser'?: boolean;
-  /** Callers without that permission may lower the value, down from what others have set. */
+  /** Callers without the field permission may only lower the value that others have set. */
   'x-lowerable'?: boolean;
-  /** Of the codes of errors. */
+  /** On the schema of error codes: their status, cause and cure. */
   'x-codes'?: Record<string, { status: number; cause: string; cure: string }>;
 }
 
@@ -87,14 +85,14 @@ export interface Parameter {
   name: string;
   in: 'path' | 'query' | 'header';
   schema: Schema;
-  /** What the server takes when it is omitted. */
+  /** Used by the server when the parameter is omitted. */
   'x-default'?: unknown;
   'x-other-names'?: string[];
-  /** By values of it that change the success answer: what is answered then. */
+  /** The success answer by parameter value, for the values that change it. */
   'x-answers'?: Record<string, OtherAnswer>;
-  /** As for the column that it filters by. */
+  /** Equals `x-side` of the column that the parameter filters by. */
   'x-side'?: Side;
-  /** The same by value. */
+  /** `x-side` by parameter value. */
   'x-side-by'?: Record<string, Side>;
 }
 
@@ -127,30 +125,31 @@ export interface RawOperation {
   'x-effect'?: boolean;
   'x-unlogged'?: boolean;
   'x-unlimited'?: boolean;
-  /** It changes what belongs to the whole company, for which limited callers need a permission. */
+  /** Changes data of the whole company, for which limited callers need a permission. */
   'x-company-wide'?: boolean;
   /**
    * Names of the parameter and fields with records that others may use too. A limited caller needs
-   * that permission where the record is not the caller's alone.
+   * `company_wide:update` where the record is not the caller's alone.
    */
   'x-shared'?: string[];
-  /** What it makes or changes acts later, and then keeps to the access scope of its maker. */
+  /** The record it writes acts later, within the access scope of the user who wrote it. */
   'x-acts-later'?: boolean;
   'x-own-transactions'?: boolean;
-  /** It decides where a call goes: it has connections that no other request takes. */
+  /** Decides where a call goes: database connections are reserved for it. */
   'x-routes'?: boolean;
-  /** A request is refused for these fields alone: others that are wrong become warnings. */
+  /** Only these fields can refuse a request: other wrong fields become warnings. */
   'x-lenient'?: string[];
   'x-own-number'?: string;
-  /** What it is authenticated by, where no security scheme can say it. */
+  /** How it is authenticated, where no security scheme can express it. */
   'x-credentials'?: CredentialKind;
   /** The fields that the query string may have, instead of the body or along with it. */
   'x-fields'?: Schema;
 }
 
 /**
- * What a request is authenticated by: credentials of the company, the token of an offer or a
- * schedule, of an inbound webhook, an invitation or a confirmation, or the signature of a carrier.
+ * How a request is authenticated: by credentials of the company, by the token of an offer or a
+ * schedule, of an inbound webhook, an invitation or a confirmation, or by the signature of a
+ * carrier.
  */
 export type CredentialKind =
   | 'account'

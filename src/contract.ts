@@ -36,7 +36,7 @@ const SCHEMES: Record<string, CredentialKind> = {
   carrierSignature: 'carrier_signature',
 };
 
-/** Whether browsers of any origin may call it and post forms to it: its token is public. */
+/** Browsers of any origin may call it and post forms to it: its token is public. */
 export const isOpen = ({ credentials }: Pick<Operation, 'credentials'>): boolean =>
   credentials === 'lead_token' || credentials === 'webhook_token';
 
@@ -49,37 +49,31 @@ export interface Operation {
   credentials: CredentialKind;
   /** Permission the caller needs; absent: any valid credentials. */
   scope: string | undefined;
-  /** What its lead token must be allowed. */
+  /** Permission that a lead token needs. */
   power: LeadTokenPower | undefined;
   /** A GET that changes something: HEAD must not run it. */
   effect: boolean;
   /** Only for callers who see all records of the company. */
   unlimited: boolean;
-  /** It changes what belongs to the whole company. */
   company_wide: boolean;
   /** Names of the parameter and fields with records that others may use too. */
   shared: readonly string[];
-  /** What it makes or changes acts later. */
   acts_later: boolean;
   /** Not in the change log: another log has it. */
   unlogged: boolean;
-  /** It runs several transactions, not one. */
   own_transactions: boolean;
-  /** It decides where a call goes: it has connections that no other request takes. */
+  /** Decides where a call goes: database connections are reserved for it. */
   routes: boolean;
-  /** The fields that it is refused for, where others that are wrong become warnings. */
+  /** Only these fields can refuse a request: other wrong fields become warnings. */
   lenient: ReadonlySet<string> | undefined;
   /** Field of a carrier's request that has the company's own number. */
   own_number: string | undefined;
   parameters: Parameter[];
   body: Schema | undefined;
-  /** Whether the fields of the body may be in the query string too. */
+  /** The fields of the body may be in the query string too. */
   merged: boolean;
-  /** Schema of the body when it is sent as multipart/form-data. */
   multipart: Schema | undefined;
-  /** Media types the body may have. */
   media_types: string[];
-  /** Status of success. */
   status: number;
   responses: Record<string, { content?: Record<string, unknown>; $ref?: string }>;
   csv: boolean;
@@ -95,7 +89,6 @@ export interface Contract {
   resolve<T extends { $ref?: string }>(node: T): T;
 }
 
-/** Reads openapi.yaml. */
 export function readContract(file = CONTRACT_FILE): Contract {
   const text = readFileSync(file, 'utf8');
   const document = parseContract(text);
@@ -185,14 +178,13 @@ export function acceptedContent({ requestBody }: RawOperation): Content {
   return both ? { ...stated, 'multipart/form-data': { schema: form.schema } } : stated;
 }
 
-/** How much a value may hold; undefined where its type has no such limit. */
 export interface Maxima {
   length: number | undefined;
   items: number | undefined;
   properties: number | undefined;
 }
 
-/** Of formats whose texts have no `maxLength` of their own. */
+/** Maximum lengths of formats whose schemas declare no `maxLength`. */
 export const FORMAT_LENGTHS: Readonly<Record<string, number>> = { 'date-time': 64, uuid: 36 };
 
 const maximaOf = ({ maxLength, maxItems, maxProperties, format = '' }: Schema): Maxima => ({
@@ -201,7 +193,7 @@ const maximaOf = ({ maxLength, maxItems, maxProperties, format = '' }: Schema): 
   properties: maxProperties,
 });
 
-/** What a schema allows, together with its references and the schemas that it consists of. */
+/** The values that a schema allows, combined with its references and the schemas it consists of. */
 export interface Facets {
   types: Set<string>;
   formats: Set<string>;
@@ -210,11 +202,10 @@ export interface Facets {
   minLength: number;
   /** Longer text, longer lists and larger objects are not even read. */
   max: Maxima;
-  /** Whether it refuses properties that it does not name. */
+  /** Refuses properties that it does not name. */
   closed: boolean;
-  /** Further JSON types that requests may use. */
   accepts: Set<string>;
-  /** The values of a closed list, by themselves in lower case. */
+  /** The values of a closed list by their lower-case form. */
   words: Map<string, string>;
 }
 
@@ -222,7 +213,7 @@ export interface Facets {
 const own = <T extends object>(properties: T | undefined): T =>
   Object.assign(Object.create(null) as T, properties);
 
-/** The words of a closed list in lower case; not those that differ from others by case alone. */
+/** Words of a closed list by lower-case form, without words that differ only by case. */
 function wordsOf(values: readonly unknown[] = []): Map<string, string> {
   const words = values.filter((value): value is string => typeof value === 'string');
   const lower = words.map((word) => word.toLowerCase());
@@ -232,7 +223,7 @@ function wordsOf(values: readonly unknown[] = []): Map<string, string> {
   );
 }
 
-/** Collects the facets of schemas, and caches them by schema object. */
+/** Caches the facets by schema object. */
 export function facetsOf(contract: Contract): (schema: Schema) => Facets {
   const cached = new WeakMap<Schema, Facets>();
   const collect = (schema: Schema): Facets => {
@@ -271,7 +262,7 @@ export function facetsOf(contract: Contract): (schema: Schema) => Facets {
   return collect;
 }
 
-/** What a create sets for every omitted property of a component schema that has a default. */
+/** Defaults that a create sets for omitted properties of a component schema. */
 export function defaultsOf(schema: keyof Schemas): Record<string, unknown> {
   const { properties } = facets(contract.document.components.schemas[schema]!);
   return Object.fromEntries(
@@ -281,11 +272,9 @@ export function defaultsOf(schema: keyof Schemas): Record<string, unknown> {
   );
 }
 
-/** The contract this process serves. */
 export const contract = readContract();
 
 export const facets = facetsOf(contract);
 
-/** Whether the body refuses fields that the contract does not name. */
 export const takesNothingElse = ({ body }: Pick<Operation, 'body'>): boolean =>
   body !== undefined && facets(body).closed;

@@ -20,11 +20,13 @@ import type { Storage, StorageSettings } from './storage/storage';
 import { guardedRequest, type GuardedRequest } from './egress/guarded-request';
 import { folderFault } from './start-error';
 
-/** Everything outside the process, and time: what the composition hands to those who need it. */
+/**
+ * Everything outside the process, and the clock. Composed once, and passed to the functions that
+ * need it.
+ */
 export interface Deps {
   config: Config;
   database: Database;
-  /** The standby of DATABASE_READ_URL, if that is set. */
   standby: Standby | undefined;
   tenants: TenantDatabases;
   authenticator: Authenticator;
@@ -34,15 +36,15 @@ export interface Deps {
   storage: Storage;
   carrier: Carrier;
   mailer: Mailer;
-  /** Sends what customers have configured to where they said. */
+  /** Sends requests to URLs that customers have configured. */
   request: GuardedRequest & { close(): Promise<void> };
   pepper: string;
   clock: () => Date;
   log: Logger;
   directory: Directory;
   /**
-   * The same for each database of the installation: of the cells of a distributed one (src/cells/),
-   * otherwise this alone.
+   * The dependencies of each database of the installation: of each cell of a distributed one
+   * (src/cells/), otherwise only these.
    */
   parts: () => readonly Deps[];
 }
@@ -56,21 +58,18 @@ export interface DepsOptions {
   pepper?: string;
   /** The mark that the folder of files must have, if it has been given one. */
   storage_mark?: string | undefined;
-  /** Length of the windows in which requests are counted. */
   rate_window_seconds?: number;
   carrier?: Carrier;
   mailer?: Mailer;
-  /** Whether the process answers no requests: its database sessions give way to those that do. */
+  /** For a process that answers no requests: its database sessions yield to those that do. */
   in_background?: boolean;
 }
 
-/** What all databases of a process are used with. */
 export type SharedDeps = Omit<
   Deps,
   'database' | 'standby' | 'tenants' | 'authenticator' | 'limits' | 'live' | 'directory' | 'parts'
 >;
 
-/** The dependencies of an installation with one database. */
 export function createDeps(options: DepsOptions): Deps {
   const shared = sharedDeps(options);
   const database = openDatabase(options.database_url, {
@@ -124,7 +123,6 @@ export const databaseOptions = (
   onIdleError: (error) => log.warn({ err: error }, 'an idle database connection broke'),
 });
 
-/** What a database is used with. */
 export function depsOfDatabase(
   { config, pepper, clock, log }: SharedDeps,
   { database, directory }: Pick<Deps, 'database' | 'directory'>,
@@ -146,7 +144,7 @@ export function depsOfDatabase(
   };
 }
 
-/** Closes what dependencies have opened, once nothing uses it any more. */
+/** Call it once nothing uses the dependencies any more. */
 export async function closeDeps(deps: Deps): Promise<void> {
   const { mailer, request, limits, standby, database } = deps;
   mailer.close();
@@ -163,7 +161,7 @@ export const storageSettings = (config: Config): StorageSettings => ({
   s3: config.s3,
 });
 
-/** Only requests read from it. */
+/** Undefined in the background: only requests read from the standby. */
 function standbyOf(
   { config, database, log }: Pick<Deps, 'config' | 'database' | 'log'>,
   options: DatabaseOptions,
@@ -191,7 +189,6 @@ export function storageOf(config: Config, mark?: string): Storage {
 
 const RATE_WINDOW_SECONDS = 60;
 
-/** Counts requests in a database, over all processes. */
 export const counterOf = (
   { database, log }: Pick<Deps, 'database' | 'log'>,
   window_seconds = RATE_WINDOW_SECONDS,

@@ -6,12 +6,13 @@ export function roundToCents(dollars: number): number {
   return dollars < 0 && rounded !== 0 ? -rounded : rounded;
 }
 
-/** What binary fractions may add to an amount, such as 0.1 + 0.2. */
+/** The error that binary fractions may add to an amount, as in 0.1 + 0.2. */
 const MAX_NOISE = 1e-8;
 
 /**
- * Rounds an amount that is a whole number of cents but for binary fractions; others stay, and are
- * refused. So an amount is compared with 0 and with bounds as it will be stored.
+ * Rounds an amount that is a whole number of cents except for binary noise; other amounts are
+ * returned unchanged, and refused later. So an amount is compared with 0 and with bounds as it will
+ * be stored.
  */
 export function readDollars(sent: number): number {
   const rounded = roundToCents(sent);

@@ -1,22 +1,20 @@
 import { contract, type Schemas } from './contract';
 
-/** A stable word for what is wrong. The contract declares each, with its status. */
+/** A stable identifier of an error. The contract declares each, with its status. */
 export type ErrorCode = Schemas['ErrorCode'];
 
-/** By field, what is wrong and what is allowed. */
+/** Messages by field: each says what is wrong and what is allowed. */
 export type FieldErrors = Record<string, string[]>;
 
-/** What is wrong with a field. */
 export interface FieldFault {
   code: ErrorCode;
   message: string;
 }
 export type FieldFaults = Record<string, FieldFault[]>;
 
-/** Every code of the contract, with its status, its cause and its cure. */
 export const ERROR_CODES = contract.document.components.schemas.ErrorCode!['x-codes']!;
 
-/** An answer names no more faults than these, and says how many there are. */
+/** Limit of the faults in one answer, which also has their total count. */
 export const MAX_FAULTS = 100;
 
 interface Details {
@@ -31,7 +29,7 @@ export class HttpProblem extends Error {
   readonly status: number;
   /** At most MAX_FAULTS. */
   readonly faults: FieldFaults;
-  /** How many there are. */
+  /** Their count before the limit. */
   readonly fault_count: number;
   readonly headers: Record<string, string>;
 
@@ -47,14 +45,13 @@ export class HttpProblem extends Error {
     this.headers = headers;
   }
 
-  /** One field is wrong. */
   static field(field: string, code: ErrorCode, message: string): HttpProblem {
     return new HttpProblem(code, `${field} ${message}`, {
       faults: { [field]: [{ code, message }] },
     });
   }
 
-  /** Several fields are wrong; undefined when none is. The first one gives code and detail. */
+  /** Undefined without faults. The first field gives code and detail. */
   static fields(faults: FieldFaults, fault_count?: number): HttpProblem | undefined {
     const [first] = Object.entries(faults);
     const [field, [fault]] = first ?? ['', []];
@@ -87,7 +84,7 @@ export const staleChecksum = (): HttpProblem =>
     'The record has changed since the checksum in If-Match was read. Read the record again.',
   );
 
-/** A lead token of whichever company. */
+/** Lead tokens are unique over all companies. */
 export const leadTokenTaken = (): HttpProblem =>
   HttpProblem.field('lead_token', 'taken', 'is not available; choose another');
 
@@ -105,5 +102,4 @@ export function rejectInvalidData(
 
 export const fault = (code: ErrorCode, message: string): FieldFault => ({ code, message });
 
-/** The faults of a field whose value is not allowed. */
 export const invalid = (message: string): FieldFault[] => [fault('invalid_value', message)];

@@ -48,7 +48,6 @@ import { valueLists, zipLists } from './value-lists/value-lists';
 import { webhookLogs } from './webhooks/webhook-logs';
 import { webhookManualFires } from './webhooks/manual-fires';
 
-/** The whole API as one object: an operation of the contract without a handler does not compile. */
 export const createHandlers = (deps: Deps): Handlers =>
   combined([
     buyers(deps),

@@ -3,10 +3,9 @@ import { cutText } from './storable-text';
 import { traceId } from './telemetry/tracing';
 import pino, { type DestinationStream, type Logger } from 'pino';
 
-// The log of the process. No line has a header, a body, or a value of somebody's data: what is
-// logged of an error says what failed and where, not with which values.
+// The log of the process. No line has a header, a body, or a value of customer data: a logged error
+// says what failed and where, not with which values.
 
-/** What the log says of an error. */
 export interface LoggedError {
   type: string;
   message: string;
@@ -16,7 +15,7 @@ export interface LoggedError {
 }
 
 const MASK = '***';
-/** How deep errors are wrapped in each other. */
+/** How deep logged errors are nested. */
 const MAX_DEPTH = 5;
 const MAX_CAUSES = 5;
 const MAX_MESSAGE_CHARS = 1_000;
@@ -35,7 +34,7 @@ interface Thrown {
   meta?: { driverAdapterError?: unknown };
 }
 
-/** What was thrown during a request, and the values that the request sent: none is logged. */
+/** An error of a request. The values that the request sent are masked in it. */
 export class ErrorOfRequest {
   readonly described: LoggedError;
 
@@ -69,7 +68,7 @@ function describe(
   };
 }
 
-/** Some errors are told apart by their class alone, others by their name alone. */
+/** Some errors differ by their class alone, others by their name alone. */
 function typeOf({ name, constructor }: Partial<Error> & object): string {
   const type = name && name.toLowerCase() !== 'error' ? name : constructor?.name;
   return type && DETAIL.test(type) ? type : 'Error';
@@ -85,7 +84,7 @@ function detailsOf(error: object, hidden: readonly string[] | undefined) {
   return details;
 }
 
-/** Only the places: the first lines of a stack repeat the message. */
+/** Only stack frames: the first lines of a stack repeat the message. */
 function framesOf(stack: string, message = ''): string {
   return stack
     .replace(message, '')
@@ -95,13 +94,13 @@ function framesOf(stack: string, message = ''): string {
     .join('\n');
 }
 
-/** PostgreSQL's names are in double quotes, as values are. */
+/** PostgreSQL puts names in double quotes, like values. */
 const NAMED = new RegExp(
   '\\b(relation|table|column|constraint|index|function|type|schema|database|role|trigger|' +
     'sequence|statement|parameter|extension|encoding) "(\\w{1,63})"',
   'g',
 );
-/** The property that a missing value was asked for. */
+/** The property in a message such as "Cannot read properties of null (reading 'id')". */
 const READING = /\((reading|setting) '([A-Za-z_$][\w$]{0,63})'\)/g;
 const IN_SINGLE_QUOTES = /(^|[^\p{L}\p{N}])'.*'/su;
 const IN_BACKTICKS = /`(?![\w.$]{1,100}(?:\(\))?`)[^`]*`/g;
@@ -110,9 +109,8 @@ const MAIL_ADDRESS = /(?<![^\s@])[^\s@]+@\S+/g;
 const LONG_NUMBER = /\+?\d(?:[\s()./-]{0,3}\d){6,}/g;
 
 /**
- * A message without values: without what is in quotes, e-mail addresses, long numbers, and
- * `hidden`. Of Prisma's messages only the last paragraph: the others show the arguments of the
- * call.
+ * Masks the values in a message: text in quotes, e-mail addresses, long numbers, and `hidden`.
+ * Keeps only the last paragraph of a message of Prisma: the others show the arguments of the call.
  */
 function maskMessage(message: string, hidden: readonly string[] | undefined): string {
   if (!hidden) return MASK;
@@ -140,13 +138,13 @@ function hide(text: string, hidden: readonly string[]): string {
   return longest_first.reduce((rest, value) => rest.replaceAll(wholeWord(value), MASK), text);
 }
 
-/** A value, but not where it is a part of a longer word. */
+/** Matches a value, but not inside a longer word. */
 function wholeWord(value: string): RegExp {
   const escaped = value.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
   return new RegExp(String.raw`(?<![\p{L}\p{N}])${escaped}(?![\p{L}\p{N}])`, 'giu');
 }
 
-/** A line about work that is traced names its trace; that of a request does so by itself. */
+/** Lines logged during traced work have its trace id; lines of requests add it themselves. */
 function traceOfLine(): object {
   const trace_id = traceId();
   return trace_id === undefined ? {} : { trace_id };
@@ -169,12 +167,11 @@ const standardOutput = (): DestinationStream =>
       })
     : inBatches(pino.destination(1));
 
-/** How long a line may wait for others. */
 const BATCH_MS = 10;
-/** What Linux writes to a pipe as a whole: lines of several processes must not mix. */
+/** Linux writes up to this size to a pipe atomically: lines of several processes must not mix. */
 const MAX_SHARED_BYTES = 4_096;
 
-/** Writes lines in batches: each write costs more than a line. The last come before the end. */
+/** Each write costs more than a line. The last batch is written before the process exits. */
 function inBatches(output: ReturnType<typeof pino.destination>) {
   let lines = '';
   const flush = () => {

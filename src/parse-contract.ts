@@ -5,9 +5,9 @@ import { load } from 'js-yaml';
 import type { ContractDocument } from './contract-document';
 
 // Parsing openapi.yaml takes longer than anything else at the start of a program. It is parsed when
-// the program is built (`node dist/parse-contract.js`), and again only if it has changed since.
+// the program is built, and again only if it has changed since.
 
-/** Of the build, wherever this file is: in src/ or in dist/. */
+/** The file of the build, whether this module is in src/ or in dist/. */
 const PARSED = join(__dirname, '../dist/contract.json');
 
 interface Parsed {
@@ -17,7 +17,7 @@ interface Parsed {
 
 const sha1Of = (text: string): string => createHash('sha1').update(text).digest('hex');
 
-/** Returns what the text of openapi.yaml says. */
+/** Uses the parsed document of the build if it was made of this text. */
 export function parseContract(text: string): ContractDocument {
   const parsed = readParsed();
   return parsed?.sha1 === sha1Of(text) ? parsed.document : (load(text) as ContractDocument);
@@ -32,7 +32,7 @@ function readParsed(): Parsed | undefined {
   }
 }
 
-/** Parses a contract for all later starts. The file appears as a whole: programs may read it now. */
+/** Saves a parsed contract for all later starts. Renamed into place: programs may read it now. */
 function keepParsed(text: string): void {
   const draft = `${PARSED}.${process.pid}`;
   const parsed: Parsed = { sha1: sha1Of(text), document: load(text) as ContractDocument };

@@ -1,6 +1,6 @@
 /**
  * A check that holds for a time: calls while it runs, or within `ms` after it has succeeded, share
- * its result. One that has failed is made again.
+ * its result. A failed check runs again.
  */
 export function recentCheck(ms: number, check: () => Promise<unknown>): () => Promise<void> {
   let latest: { result: Promise<void>; until: number } | undefined;

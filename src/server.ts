@@ -35,13 +35,13 @@ async function serve(config: Config, installation: Installation): Promise<void> 
   const { server, closeConnections, stop } = httpServer(deps, measurements(deps));
   const start = async () => {
     await listen(server, config);
-    // Only now: a start that ends here would have made keys that were never shown.
+    // After listening: a start that fails there must not have created keys that were never shown.
     const first_start = await prepareCompanies(deps);
     const jobs = config.run_jobs ? await startJobs(deps) : undefined;
     return { first_start, jobs, stopDeleting: deleteExpiredHourly(deps) };
   };
   const starting = start();
-  // Before there are requests to complete; what is half started is started first.
+  // Registered before requests arrive. A stop during the start waits until the start has ended.
   onStop(deps, async () => {
     closeConnections();
     const { jobs, stopDeleting } = await starting;

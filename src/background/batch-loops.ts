@@ -12,7 +12,6 @@ import { startTriggered } from '../leads/start-triggered';
 /** Work that runs again at once as long as there was something to do. */
 const repeated = (batch: () => Promise<number>) => async () => (await batch()) > 0;
 
-/** Stops legs that have rung long enough. */
 export const startLegs = (deps: Deps): Running =>
   repeat(deps.log, {
     sql: deps.database.sql,
@@ -22,7 +21,6 @@ export const startLegs = (deps: Deps): Running =>
     failure: 'stopping legs failed and will be tried again',
   });
 
-/** Starts schedules by their triggers. */
 export const startTriggers = (deps: Deps): Running =>
   repeat(deps.log, {
     sql: deps.database.sql,
@@ -32,7 +30,6 @@ export const startTriggers = (deps: Deps): Running =>
     failure: 'schedules could not be started by their triggers; this will be tried again',
   });
 
-/** Looks at alert rules. */
 export const startAlerts = (deps: Deps): Running =>
   repeat(deps.log, {
     sql: deps.database.sql,
@@ -42,7 +39,7 @@ export const startAlerts = (deps: Deps): Running =>
     failure: 'alert rules could not be looked at; this will be tried again',
   });
 
-/** Asks carriers what calls have cost. */
+/** Asks carriers for the costs of calls. */
 export const startCallCosts = (deps: Deps): Running =>
   repeat(deps.log, {
     sql: deps.database.sql,

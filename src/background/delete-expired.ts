@@ -14,10 +14,7 @@ import { deleteOrphanedUploads } from './delete-orphaned-uploads';
 
 const HOUR_MS = 3_600_000;
 
-/**
- * Deletes what is kept for a limited time, and what is no longer needed: now and every hour.
- * Returns what ends it.
- */
+/** Deletes expired and unneeded data, now and every hour. Returns the function that stops it. */
 export function deleteExpiredHourly(deps: Deps): () => void {
   void deleteExpired(deps);
   const deleting = setInterval(() => void deleteExpired(deps), HOUR_MS);
@@ -25,10 +22,10 @@ export function deleteExpiredHourly(deps: Deps): () => void {
 }
 
 const FAILURE = 'expired data was not deleted';
-/** Until after the next time. */
+/** Lasts until after the next attempt. */
 const FAULT_SECONDS = (1.5 * HOUR_MS) / 1000;
 
-/** Deletes what can be deleted now. What fails is noted, and keeps nothing else from being done. */
+/** A failed deletion is recorded, and does not stop the others. */
 export async function deleteExpired(deps: Deps): Promise<void> {
   const [first, ...others] = deps.parts();
   const shared = [deleteOrphanedUploads(deps), deps.directory.clean()];
@@ -38,7 +35,6 @@ export async function deleteExpired(deps: Deps): Promise<void> {
   ]);
 }
 
-/** Of one database. */
 function deletionsIn(part: Deps): Promise<void>[] {
   const { config, database } = part;
   const { sql } = database;

@@ -2,7 +2,7 @@ import { countFailingRules } from '../alerts/failing-rules';
 import type { Sql } from '../db/sql';
 import { listLoopFaults } from '../jobs/loop-faults';
 
-/** What the background of a database cannot do now, each as a sentence without names of customers. */
+/** Current faults of the background work of a database, as sentences without names of customers. */
 export async function listFaults(sql: Sql): Promise<string[]> {
   const loops = await listLoopFaults(sql);
   const rules = await countFailingRules(sql);

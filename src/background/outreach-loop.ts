@@ -11,7 +11,7 @@ const PAUSE_MS = 2_000;
 
 /**
  * Contacts leads as they become due, until it is stopped. Any number of processes may do so. A stop
- * begins no further lead and waits for what is being sent.
+ * starts no further lead, and waits for messages that are being sent.
  */
 export function startOutreach(
   deps: OutreachDeps,

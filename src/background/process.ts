@@ -5,7 +5,6 @@ import type { Deps } from '../deps';
 import { StartError } from '../start-error';
 import { stopTracing, type TracingOptions } from '../telemetry/tracing';
 
-/** What the configuration says of traces. */
 export const tracingOf = ({ traces }: Config): TracingOptions => ({
   ...traces,
   version: contract.document.info.version,
@@ -67,7 +66,7 @@ export function exitWith(error: unknown): never {
   process.exit(1);
 }
 
-/** A sentence where the reason is known; the stack of a fault of the program. */
+/** The sentence of a known reason; otherwise the stack of a fault of the program. */
 function textOf(error: unknown): string {
   if (error instanceof StartError) return error.message;
   return (error instanceof Error && error.stack) || String(error);

@@ -12,7 +12,7 @@ import { alertOwner } from '../webhooks/alert-owner';
 import { playSandboxCall } from '../telephony/play-sandbox-call';
 import type { Runners } from '../jobs/queue';
 
-/** What each kind of job does. A kind that is missing here does not compile. */
+/** The runner of each kind of job: a missing kind does not compile. */
 export const createRunners = (deps: Deps): Runners => ({
   import_suppression_file: (payload, context) => importSuppressionFile(payload, context, deps),
   erase_suppression_list: (payload, context) => eraseSuppressionList(payload, context, deps),

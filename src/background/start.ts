@@ -12,7 +12,7 @@ const LOOK_MS = 1_000;
 
 /**
  * Starts everything that runs without a request: queued jobs, outreach, housekeeping, triggers,
- * legs, webhooks. In a distributed installation, cells come, go and move: what runs follows them.
+ * legs, webhooks. In a distributed installation the jobs follow the cells, which come, go and move.
  */
 export async function startJobs({ parts, log }: Pick<Deps, 'parts' | 'log'>): Promise<Running> {
   const running = new Map<Deps, Running>();
@@ -42,7 +42,6 @@ export async function startJobs({ parts, log }: Pick<Deps, 'parts' | 'log'>): Pr
   };
 }
 
-/** The same for one database. */
 async function startJobsOf(deps: Deps): Promise<Running> {
   const { database, log } = deps;
   const workers = await startWorkers({ database, log, runners: createRunners(deps) });

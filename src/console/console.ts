@@ -7,9 +7,9 @@ import { HttpProblem } from '../errors';
 import { prepare, send, type Prepared } from '../http/docs/prepared';
 
 // The console: a page that is a client of the public API and nothing more. This serves its files;
-// client/ has their sources, which the build bundles.
+// src/console/client/ has their sources, which the build bundles.
 
-/** The same place for the sources and for what they are compiled to. */
+/** Valid from src/ and from dist/. */
 const BUILT = join(__dirname, '../../dist/console/client');
 
 /**
@@ -23,7 +23,7 @@ const POLICY = [
   ...['base-uri', 'form-action', 'frame-ancestors'].map((kind) => `${kind} 'none'`),
 ].join('; ');
 
-/** Serves the console at /console/; `folder` has what was built. */
+/** Serves the console at /console/; `folder` has the built files. */
 export function consolePages(folder = BUILT): Router {
   const router = Router({ strict: true });
   router.use('/console', (_req, res, next) => {

@@ -7,23 +7,22 @@ import { unchangedRights } from '../http/auth/unchanged-rights';
 import type { Position } from './position';
 import { LOOK_FOR_NEWS } from './queries/events';
 
-// Wakes the streams of companies' events. What they send is recorded by others, who say nothing of
-// it: a process with open streams looks once a second, in one statement for all its companies.
+// Wakes the streams of companies' events. Code that records events does not notify them: a process
+// with open streams looks once a second, in one statement for all its companies.
 
 const LOOK_MS = 1_000;
 
 export interface FollowedCompany {
   caller: Caller;
-  /** Where the stream begins. */
   position: Position;
 }
 
 export interface FollowingCompany {
-  /** Whether the stream must end: its credentials changed, or the process is stopping. */
+  /** The stream must end: its credentials changed, or the process is stopping. */
   readonly over: boolean;
-  /** How far there is something to read. */
+  /** The position up to which there is something to read. */
   readonly latest: Position;
-  /** Waits until there is something new, or the stream must end, or for so many ms. */
+  /** Waits until there is something new, or the stream must end; at most `ms`. */
   rung(ms: number): Promise<void>;
   close(): void;
 }
@@ -34,7 +33,6 @@ interface Follower extends FollowingCompany {
   bell: Bell;
 }
 
-/** A company that some streams follow. */
 interface Watched {
   company_id: bigint;
   followers: Set<Follower>;
@@ -43,7 +41,6 @@ interface Watched {
   looks: Omit<Look, 'horizon'>[];
 }
 
-/** What a look has found of a company. */
 interface Look {
   /** Everything that transactions before this one have written was there. */
   horizon: bigint;
@@ -104,7 +101,7 @@ export class CompanyStreams {
 
   private watch(company_id: bigint, position: Position): Watched {
     const known = this.watched.get(company_id);
-    // What another server counts cannot be compared.
+    // Positions of another database server cannot be compared.
     if (known?.latest.server === position.server) return known;
     for (const follower of known?.followers ?? []) end(follower);
     const made: Watched = { company_id, followers: new Set(), latest: position, looks: [] };
@@ -157,7 +154,7 @@ export class CompanyStreams {
 }
 
 /**
- * Moves the position up to which streams may read to what a look has found. Transactions from its
+ * Moves the position up to which streams may read, by the result of a look. Transactions from its
  * horizon on began after an earlier look, and so their rows have higher ids than that look saw. The
  * look before that one is used, since a row gets its id shortly before its transaction gets one.
  */

@@ -5,7 +5,7 @@ import { kindsOf } from './kinds';
 import { readEventId } from './position';
 import { streamEvents } from './stream-events';
 
-/** What happens in a company, as it happens. Takes no locks, and writes nothing. */
+/** Streams the events of a company. Takes no locks, and writes nothing. */
 export const eventStream = ({ live, clock, pepper }: Pick<Deps, 'live' | 'clock' | 'pepper'>) =>
   ({
     streamEvents: async ({ query, db, caller, last_event_id }) => {

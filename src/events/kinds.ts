@@ -9,7 +9,7 @@ import { FIND_EVENTS, FIND_VISIBLE_EVENTS, MAX_EVENTS } from './queries/events';
 type Kind = Schemas['StreamedKind'];
 type Source = keyof typeof FIND_EVENTS;
 
-/** Where events come from, and who reads them: those who may read the records. In their order. */
+/** Sources of events in their order, with the permission to read their records. */
 const KINDS: readonly { kind: Kind; source: Source; permission: Schemas['Scope'] }[] = [
   { kind: 'call', source: 'calls', permission: 'calls:read' },
   { kind: 'cap', source: 'buyers', permission: 'buyers:read' },
@@ -22,16 +22,15 @@ const KINDS: readonly { kind: Kind; source: Source; permission: Schemas['Scope']
   },
 ];
 
-/** A kind of events that a caller reads. */
 export interface ReadKind {
-  /** Its place in KINDS. */
+  /** The index in KINDS. */
   place: number;
   kind: Kind;
   source: Source;
   scope: AccessScope | undefined;
 }
 
-/** Of the kinds that are asked for, those that the caller may read. Throws 403 if there are none. */
+/** Selects the requested kinds that the caller may read. Throws 403 if there are none. */
 export function kindsOf(caller: Caller, asked: readonly Kind[] | undefined): ReadKind[] {
   const wanted = KINDS.filter(({ kind }) => asked === undefined || asked.includes(kind));
   const permitted = wanted.filter(({ permission }) => isPermitted(caller, permission));
@@ -47,7 +46,6 @@ export function kindsOf(caller: Caller, asked: readonly Kind[] | undefined): Rea
   }));
 }
 
-/** An event as it is sent. */
 export interface StreamedEvent {
   kind: Kind;
   data: string;
@@ -57,7 +55,7 @@ export interface StreamedEvent {
 interface Window {
   from: Position;
   to: bigint;
-  /** What was sent of it. */
+  /** The part of the window that was sent. */
   part: PartWay | undefined;
 }
 
@@ -81,7 +79,7 @@ export async function* readEvents(
   }
 }
 
-/** Rows of one kind after the id `seen`. */
+/** Rows of one kind after the id `lastId`. */
 function readKind(
   db: Db,
   { source, scope }: ReadKind,

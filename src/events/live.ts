@@ -4,12 +4,14 @@ import type { Database } from '../db/client';
 import { streamPlaces, type TakePlace } from '../http/stream-places';
 import { CompanyStreams, type FollowedCompany, type FollowingCompany } from './company-streams';
 
-/** The event streams of a process. */
 export interface Live extends AgentStreams {
-  /** Takes a place for a stream, and returns what gives it back. Throws 429 if none is left. */
+  /**
+   * Takes a slot for a stream, and returns the function that releases it. Throws 429 if none is
+   * left.
+   */
   takePlace: TakePlace;
   followCompany(followed: FollowedCompany): FollowingCompany;
-  /** Ends all streams, and those that are opened later at once. */
+  /** Ends all streams, and later ones as soon as they are opened. */
   close(): void;
 }
 
@@ -17,7 +19,6 @@ interface LiveDeps {
   database: Database;
   clock: () => Date;
   log: Logger;
-  /** Connections of clients that the process takes at a time. */
   max_connections: number;
 }
 

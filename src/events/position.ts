@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { HttpProblem } from '../errors';
 
-/** What a stream has been read up to. */
+/** The position up to which a stream was read. */
 export interface Position {
   /** Names the server whose transactions it counts. */
   server: string;
@@ -12,11 +12,11 @@ export interface Position {
   leads_after: bigint;
 }
 
-/** Part of the way from one position to the next: some events of a kind, by their ids. */
+/** Progress from one position to the next: the events of a kind that were sent, by their ids. */
 export interface PartWay {
   /** The horizon of the next position. */
   to: bigint;
-  /** The place of the kind in KINDS. */
+  /** The index of the kind in KINDS. */
   kind: number;
   /** The last event that was sent. */
   id: bigint;
@@ -49,13 +49,13 @@ const signatureOf = (signed: string, pepper: string): string =>
     .digest()
     .toString('hex', 0, SIGNATURE_BYTES);
 
-/** Ids of releases before had no signature. */
+/** Ids of earlier releases have no signature. */
 const ID =
   /^([0-9a-f]{8}(?:\.[0-9a-z]{1,12}){4}(?:(?:\.[0-9a-z]{1,12}){3})?)(?:\.([0-9a-f]{16}))?$/;
 
 /**
- * Throws a 422 problem on the field for what is not the id of an event. One without a signature is
- * as old as can be.
+ * Throws 422 on the field for a text that is not the id of an event. An id without a signature
+ * counts as the oldest.
  */
 export function readEventId(text: string, field: string, pepper: string): EventId {
   const [, signed, signature] = ID.exec(text) ?? [];

@@ -7,9 +7,8 @@ import { FIND_NOW } from './queries/events';
 
 /** A stream without events sends its position this often. */
 const HEARTBEAT_MS = 15_000;
-/** How long readers wait before they reconnect. */
 const RETRY_MS = 2_000;
-/** Whoever was away longer loads everything again. */
+/** A reader that was away longer loads everything again. */
 const MAX_AWAY_MINUTES = 24 * 60;
 
 interface Stream {
@@ -21,15 +20,13 @@ interface Stream {
   after: EventId | undefined;
   wait_ms: number;
   clock: () => Date;
-  /** Signs the ids of events. */
   pepper: string;
   reader_gone: AbortSignal;
 }
 
 /**
- * Yields what happens in a company, as text of server-sent events: first what has happened since
- * `after`, then what happens until `wait_ms` have passed, the reader is gone, or the stream must
- * end.
+ * Yields the events of a company as text of server-sent events: first those since `after`, then new
+ * ones until `wait_ms` have passed, the reader is gone, or the stream must end.
  */
 export async function* streamEvents(stream: Stream): AsyncGenerator<string> {
   const { db, live, caller, after, wait_ms, reader_gone } = stream;
@@ -59,7 +56,7 @@ export async function* streamEvents(stream: Stream): AsyncGenerator<string> {
 
 type Reached = Omit<EventId, 'minute'>;
 
-/** Sends what happened up to a position, and then that position, which it returns. */
+/** Sends the events up to a position, and then that position, which it returns. */
 async function* sendUpTo(
   stream: Stream,
   { position: from, part }: Reached,
@@ -103,7 +100,7 @@ async function findNow(db: Db): Promise<Position> {
   };
 }
 
-/** Why a stream cannot resume after an event; undefined where it can. */
+/** The reason why a stream cannot resume after an event; undefined where it can. */
 function whyReset(
   { position, minute }: EventId,
   now: Position,

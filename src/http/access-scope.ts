@@ -84,7 +84,6 @@ export async function resolveFilters(
   return resolved;
 }
 
-/** The filters that name records, by the parameters of the operation. */
 const known = new WeakMap<Operation['parameters'], { field: string; table: Table }[]>();
 
 function referencesOf(parameters: Operation['parameters']): { field: string; table: Table }[] {
@@ -99,13 +98,11 @@ function referencesOf(parameters: Operation['parameters']): { field: string; tab
   return found;
 }
 
-/** The table of the records of an operation's path. */
 export const tableOfPath = (path: string): Table => {
   const resource = path.split('/')[3]!;
   return TABLES[resource] ?? (resource as Table);
 };
 
-/** The records that the parameters of a path name. */
 export function recordsInPath(path: string, params: Record<string, unknown>): Named[] {
   const table = tableOfPath(path);
   return Object.entries(IN_PATH).flatMap(([field, key]) => {
@@ -125,7 +122,8 @@ async function requireWhole(
 ): Promise<void> {
   const partial = await notWhole(db, table, references, key);
   if (partial.length === 0) return;
-  // Asked first: a message is visible to a person, whatever the person's teams allow.
+  // The permission is checked first: a message is visible to a person, whatever the person's teams
+  // allow.
   if (caller.permissions.has(COMPANY_WIDE)) {
     const permitted = withContext(db, { accessScope: accessScopeOf(caller, COMPANY_WIDE) });
     if ((await notVisible(permitted, table, partial, key)).length === 0) return;
@@ -156,7 +154,7 @@ function namedIn(schema: Schema, value: unknown, prefix = '', depth = 0): Named[
   });
 }
 
-/** What a field refers to. A type that is not sent is known to the handler alone, which checks. */
+/** Undefined where the type is not sent: then only the handler knows the target, and checks it. */
 function targetOf(property: Schema, sent: object): string | undefined {
   const by = property['x-reference-by'];
   if (!by) return property['x-reference'];

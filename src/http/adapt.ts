@@ -32,7 +32,6 @@ import {
 import type { ValidQueries } from './valid-queries';
 import type { Validator } from './validate';
 
-/** What requests go through. */
 export interface Pipeline {
   authenticator: Authenticator;
   limits: RateLimits;
@@ -43,13 +42,12 @@ export interface Pipeline {
   validate: Validator;
   queries: ValidQueries;
   tenants: TenantDatabases;
-  /** Where limited users may send calls. */
   destinations: LoadDestinationTest;
-  /** Databases of requests that take older data. */
+  /** Databases of requests that accept stale data. */
   stale: StaleReads;
   idempotency: Idempotency;
   changes: ChangeLog;
-  /** How far beyond the ids of a table a new record may have its id; null for any. */
+  /** How far a new id may lie beyond the existing ids of its table; null for any. */
   id_reach: bigint | null;
 }
 
@@ -101,7 +99,7 @@ interface Incoming {
   res: Response;
 }
 
-/** Who sends a request, and its body, which is read after the credentials of the header. */
+/** Authenticates the sender. The body is read after the credentials of the header. */
 async function receive(
   { operation, req, res }: Incoming,
   pipeline: Pipeline,
@@ -123,7 +121,7 @@ async function receive(
       : undefined;
   try {
     const sender = early ?? (await admit(await authenticator.authenticate(req, operation, known)));
-    // Credentials of another company than the lead token's, which may be in the body.
+    // Credentials of another company than the lead token's do not permit a larger body.
     if (known && sender.caller !== known) requireSmallBody(req);
     if (early) takeField(req.body, 'auth_token');
     return { sender, upload };
@@ -182,7 +180,6 @@ interface Run {
   call: Call<OperationId>;
 }
 
-/** Runs the handler with its entry in the change log, and replies. */
 async function runAndReply(request: Run, pipeline: Pipeline): Promise<void> {
   const { operation, handler, show, req, res, call } = request;
   if (isPlainRead(operation)) {
@@ -203,7 +200,7 @@ async function runAndReply(request: Run, pipeline: Pipeline): Promise<void> {
       direct && ((entry) => direct(call, entry)),
     );
   const key = operation.method === 'post' ? req.get('Idempotency-Key') : undefined;
-  // What a limited caller may write and see afterwards is checked in a transaction.
+  // The access of a limited caller is checked in a transaction.
   const direct = call.caller.teams || kept ? undefined : handler.direct;
   if (key === undefined) {
     const reply = await run(own_db, direct);
@@ -219,11 +216,11 @@ async function runAndReply(request: Run, pipeline: Pipeline): Promise<void> {
   sendJson(res, answer.status, answer.text, answer.headers);
 }
 
-/** Whether an operation changes nothing: it has no entry in the log, and no key. */
+/** Changes nothing: no entry in the change log, no Idempotency-Key. */
 const isPlainRead = (operation: Operation): boolean =>
   operation.method === 'get' && !operation.effect && !isLogged(operation);
 
-/** What makes a request the same as an earlier one with its Idempotency-Key. */
+/** The values that must equal those of an earlier request with the same Idempotency-Key. */
 async function keyed({ operation, call }: Run, key: string) {
   const { params, query, upload, aside } = call;
   const body = upload ? [call.body, await digestOf(upload)] : withAside(call.body, aside?.values);
@@ -231,6 +228,6 @@ async function keyed({ operation, call }: Run, key: string) {
   return { operation, key, owner: identifyKeyOwner(call), lead_token, params, query, body };
 }
 
-/** Requests that differ in what cannot be used are different ones. */
+/** Requests that differ in ignored fields alone are different ones. */
 const withAside = (body: unknown, values: Record<string, unknown> = {}): unknown =>
   Object.keys(values).length === 0 ? body : [body, values];

@@ -6,7 +6,6 @@ import type { Handlers } from './handlers';
 import { pathTable } from './path-table';
 import { storedRecordOf } from './stored-fields';
 
-/** What a path does, by method. */
 interface Resource {
   methods: ReadonlyMap<string, RequestHandler>;
   otherwise: RequestHandler;

@@ -1,7 +1,6 @@
 import type { Request } from 'express';
 
 export interface BodyTimeouts {
-  /** How long a body may take to arrive. */
   body_ms: number;
   /** A file may take longer, as long as each such period brings `file_bytes`. */
   file_ms: number;

@@ -18,11 +18,9 @@ import { storedRecordOf } from './stored-fields';
 // before it is compared with the record in the reply, both as the contract shows them, and the
 // difference is logged in the transaction of the write.
 
-/** A write that is about to be made. */
 export interface Write {
   operation: Operation;
   caller: Caller;
-  /** The offer or schedule of the lead token. */
   owner?: LeadOwner | undefined;
   params: Record<string, unknown>;
   body: unknown;
@@ -34,18 +32,16 @@ export interface Write {
 type Handle = (db: Db) => Promise<unknown>;
 
 /**
- * Does a request in one statement, together with its entry in the log, if there is one. Returns
- * undefined, and has changed nothing, where that needs a transaction.
+ * Runs a request in one statement, together with its entry in the log, if there is one. Returns
+ * undefined, without any change, where the request needs a transaction.
  */
 type HandleDirectly = (entry: DirectEntry | undefined) => Promise<unknown>;
 
 /** An entry of the log that the database completes with the record and the columns that changed. */
 export interface DirectEntry {
-  /** The entry for a record of this type whose reply has these columns. */
   valuesFor(type: string, columns: ReadonlySet<string>): Record<string, unknown>;
 }
 
-/** Logs what requests change. */
 export interface ChangeLog {
   /**
    * Runs a request; a write in one transaction, or one statement, with its entry in the log.
@@ -55,8 +51,8 @@ export interface ChangeLog {
 }
 
 /**
- * Whether an operation is logged: a write with credentials of the company or a lead token. Requests
- * of carriers and sellers have logs of their own.
+ * Writes with credentials of the company or a lead token are logged. Requests of carriers and
+ * sellers have logs of their own.
  */
 export const isLogged = ({ method, effect, credentials, unlogged }: Operation): boolean =>
   (method !== 'get' || effect) &&
@@ -64,8 +60,8 @@ export const isLogged = ({ method, effect, credentials, unlogged }: Operation): 
   !unlogged;
 
 /**
- * Whether a submission asks for nothing but to take the lead. Thousands come in a minute; each is
- * in the history of its lead, with its address.
+ * A submission that only stores the lead is not logged: thousands come in a minute, and each is in
+ * the history of its lead, with its address.
  */
 function isPlainSubmission({ operation, body }: Write): boolean {
   if (operation.power !== 'submit' || !operation.body) return false;
@@ -93,8 +89,7 @@ export function changeLog(clock: () => Date): ChangeLog {
       const record = (tx: Db, reply: unknown) =>
         recordChange(tx, entryOf(write, { before, after, reply, now: clock() }));
       if (write.operation.own_transactions) {
-        // It calls other services and stores parts of its work in any case: the entry comes after
-        // it.
+        // The operation calls other services and commits parts of its work: its entry comes last.
         const reply = await handle(logged);
         await logged.transaction((tx) => record(tx, reply));
         return reply;
@@ -115,11 +110,11 @@ export function changeLog(clock: () => Date): ChangeLog {
   };
 }
 
-/** What a PUT is answered with that changes nothing, and is rolled back: the record is shown. */
+/** Result of a PUT that changes nothing and is rolled back; the record is shown instead. */
 export const UNCHANGED = Symbol('unchanged');
 class NothingChanged extends Error {}
 
-/** Whether a PUT has the values that the record has already. */
+/** A PUT changes nothing if it has the values of the record. */
 function changesNothing(
   { operation, body }: Write,
   { before, after }: Pick<Written, 'before' | 'after'>,
@@ -143,7 +138,7 @@ const directEntry = (write: Write, now: Date): DirectEntry => ({
       created_at: created_at.toISOString(),
       record_type: type,
       action: is_new ? 'create' : actionOf(write.operation),
-      // The inside of a JSON object.
+      // Without the braces: the statement puts it inside a JSON object.
       requested: JSON.stringify(requestedChanges(write, columns)).slice(1, -1) || null,
     };
     return Object.fromEntries(
@@ -162,7 +157,7 @@ const actionOf = ({ method, power }: Operation): Change['action'] =>
   (power ? undefined : ACTIONS[method]) ?? 'update';
 
 interface Written {
-  /** The records that were read before they were changed, and as they are now. */
+  /** The changed records before and after the write. */
   before: Versions[];
   after: Versions[];
   reply: unknown;
@@ -198,7 +193,6 @@ function entryOf(write: Write, { before, after: all, reply, now }: Written): Cha
 
 const namesOf = ({ whole }: Versions): ReadonlySet<string> => new Set(Object.keys(whole));
 
-/** What an entry says of the request itself. */
 function senderOf(write: Write, now: Date) {
   const { operation, caller, request_id, client_request_id, ip } = write;
   return {
@@ -215,13 +209,12 @@ function senderOf(write: Write, now: Date) {
   };
 }
 
-/** What the log calls a lead token, which is not shown itself: it works like a key. */
+/** The log names the owner of a lead token, never the token: it works like a key. */
 const tokenName = (owner: LeadOwner | undefined): string =>
   owner?.schedule_id === null
     ? `Lead token of offer ${owner.offer_id}`
     : `Lead token of schedule ${owner?.schedule_id}`;
 
-/** The record in a reply. */
 function recordIn(reply: unknown): Fields | undefined {
   const envelope = (reply instanceof Json ? JSON.parse(reply.text) : reply) as
     { metadata?: { root?: string } } | undefined;

@@ -4,12 +4,11 @@ import { stillColumns, type Projection } from '../db/projection';
 import type { Write } from './change-log';
 import type { ChangedColumns } from './record-change';
 
-// What the change log shows of a write: column by column, without secrets.
+// The content of the change log: a write column by column, without secrets.
 
-/** A record, or a body. */
 export type Fields = Record<string, unknown>;
 
-/** A record as it is, and as the caller may read it. */
+/** A record in full, and the part of it that the caller may read. */
 export interface Versions {
   whole: Fields;
   shown: Fields;
@@ -32,12 +31,11 @@ const IGNORED = new Set([
 const HIDDEN = '[hidden]';
 
 interface Marks {
-  /** Columns that change without being written to. */
+  /** Columns that change without a write to them. */
   moving: Set<string>;
   secret: Set<string>;
 }
 
-/** The marks of the contract on the columns of a record, by its `type`. */
 const marks_by_type = new Map<string, Marks>();
 
 function marksOf(type: string): Marks {
@@ -56,18 +54,17 @@ function readMarks(type: string): Marks {
   return { moving: having('x-moving'), secret: having('x-secret') };
 }
 
-/** What the change log compares of a record where the database does it (db/write.ts). */
+/** The columns that the database compares for the change log (src/db/write.ts). */
 export interface Compared {
-  /** The `type` of the record. */
   type: string;
   columns: readonly string[];
-  /** Those of them whose values are not shown as they are: only this file knows how. */
+  /** Columns whose values are masked: only this file knows how. */
   hidden: ReadonlySet<string>;
 }
 
 const compared_by_type = new Map<string, Compared>();
 
-/** The same columns that `changedColumns` compares of records of a resource. */
+/** Equals the columns of a resource that `listChangedColumns` compares. */
 export function comparedColumns(projection: Projection): Compared {
   const { schema } = projection;
   let compared = compared_by_type.get(schema);
@@ -89,8 +86,8 @@ const isEmpty = (value: unknown) =>
   (typeof value === 'object' && Object.keys(value).length === 0);
 
 /**
- * The columns of a record that changed; for a new record, those that have a value. As `shown`, the
- * values are those that the caller may read: of what is hidden, the names alone are left.
+ * The columns of a record that changed; for a new record, those that have a value. With `shown`,
+ * the values are those that the caller may read: hidden ones keep only their names.
  */
 export function changedColumns(
   earlier: Versions | undefined,
@@ -124,8 +121,8 @@ export function changedColumns(
 const TIMES = new Set(['updated_at', 'user_updated_at']);
 
 /**
- * Whether an update has left a record as it was, and asked for nothing else: each of its fields is
- * a column of the record.
+ * The update left the record as it was, and requested nothing else: each of its fields is a column
+ * of the record.
  */
 export function isSame(body: unknown, earlier: Fields, written: Fields, schema: Schema): boolean {
   const { properties } = facets(schema);
@@ -151,8 +148,8 @@ const originOf = (name: string, value: unknown) =>
 const MAX_ENTRIES = 100;
 
 /**
- * What was requested: everything where many records were changed or none is returned; otherwise,
- * with the `columns` of the record in the reply, only the fields that it has no column for.
+ * The requested fields: all of them where many records were changed or none is returned; otherwise,
+ * with the `columns` of the record in the reply, only those that it has no column for.
  */
 export function requestedChanges(
   { body, params, operation }: Pick<Write, 'body' | 'params' | 'operation'>,

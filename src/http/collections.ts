@@ -38,7 +38,6 @@ function collection<Root extends 'collection' | 'collections', Item>(
   return new Json<typeof envelope>(JSON.stringify(with_root ? envelope : items));
 }
 
-/** Closed lists of values, for forms. */
 export const collections = ({ clock }: Deps) =>
   ({
     listCollections: async ({ query }) => {

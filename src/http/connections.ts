@@ -3,21 +3,19 @@ import type { Socket } from 'node:net';
 import { networkOf } from './auth/address';
 
 export interface ConnectionLimits {
-  /** Connections at a time. */
   max: number;
   /** Connections at a time from one address; absent behind a proxy, where all have one address. */
   max_per_address?: number | undefined;
 }
 
-/** How long a client has to read what waits for it, */
+/** Time of a client to read its answer, in addition to the time at MIN_BYTES_PER_SECOND. */
 const GRACE_MS = 30_000;
-/** in addition to the time that it takes at this rate. */
 const MIN_BYTES_PER_SECOND = 16_384;
 const SWEEP_MS = 5_000;
 
-/** What a client has to read, and until when. */
+/** The bytes that a client must have read, and the time limit. */
 interface Due {
-  /** Of all bytes of the connection. */
+  /** Position in all bytes of the connection. */
   bytes: number;
   at: number;
 }

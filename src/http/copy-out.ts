@@ -20,8 +20,8 @@ export async function copyOut(db: Db, statement: BoundStatement, name: string): 
     end();
     throw error;
   });
-  // The pool listens only to idle connections: an unheard error of this one would end the process.
-  // The stream fails with it.
+  // The pool listens only to idle connections: an error of this one without a listener would end
+  // the process. The stream fails with it.
   client.on('error', ignore);
   const stream = client.query(copyTo(`COPY (${inline(statement)}) TO STDOUT (FORMAT csv, HEADER)`));
   // A statement that fails does not close the stream by itself. When a client disconnects, the

@@ -25,8 +25,8 @@ function isOpen(req: Request): boolean {
 
 /**
  * Allows browsers of the configured origins to call the API, and those of all origins to submit
- * leads. Without these headers a browser refuses by itself. Returns true when it has replied: to
- * what a browser asks before a request.
+ * leads; without these headers a browser refuses. Returns true when it has answered a preflight
+ * request.
  */
 export function cors(origins: readonly string[]): (req: Request, res: Response) => boolean {
   return (req, res) => {

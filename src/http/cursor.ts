@@ -5,7 +5,7 @@ import type { Projection } from '../db/projection';
 import type { Db } from '../db/tenant';
 
 // A cursor is the id of the record after which a page begins. In another order than that of ids,
-// the record's sort key is looked up when the next page is asked for.
+// the record's sort key is looked up for the next page.
 
 /** Starts from the first page. */
 export const START = -1;
@@ -26,8 +26,8 @@ interface Ordered {
 }
 
 /**
- * Where a page begins: undefined for the first. Throws 422 if the caller can see no such record in
- * an order that needs it.
+ * The position before a page; undefined for the first page. Throws 422 if the order needs the
+ * record of the cursor, and the caller can see no such record.
  */
 export async function positionOf(
   cursor: number | undefined,

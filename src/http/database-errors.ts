@@ -12,12 +12,12 @@ const CODES = new Set([
   ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034', 'P2037'],
 ]);
 /**
- * While a cell moves to another node (src/cells/), its tables and functions are not where they were:
- * no such table, function or type, and what Citus refuses.
+ * Codes while a cell moves to another node (src/cells/) and its tables and functions with it: no
+ * such table, function or type, and requests that Citus refuses.
  */
 const CODES_OF_MOVES = ['42P01', '42883', '42704', '3F000', '0A000', 'P2021', 'P2022'];
 
-/** Takes the errors of cells that move for a database that cannot serve now. */
+/** Treats the errors of moving cells as an unavailable database, from this call on. */
 export const expectMoves = (): void => CODES_OF_MOVES.forEach((code) => CODES.add(code));
 
 /** Errors of pg and of Prisma that have no code. */
@@ -69,7 +69,7 @@ interface DatabaseError {
   meta?: { driverAdapterError?: unknown };
 }
 
-/** Whether an error, or one that it wraps, is one of these. */
+/** Checks the error, and the errors that it wraps. */
 function isOneOf(
   error: unknown,
   { codes, kinds, messages }: { codes: ReadonlySet<string>; kinds: Set<string>; messages: RegExp },
@@ -85,14 +85,14 @@ function isOneOf(
   return isOneOf(cause, inner, depth + 1) || isOneOf(meta?.driverAdapterError, inner, depth + 1);
 }
 
-/** Whether an error says that the database cannot serve now, but may a moment later. */
+/** The database cannot serve now, but may a moment later. */
 export const isUnavailable = (error: unknown): boolean =>
   isOneOf(error, { codes: CODES, kinds: KINDS, messages: MESSAGES });
 
 const NEVER = /(?!)/;
 const REPEAT = ' Try again; a POST repeated with its Idempotency-Key has only one effect.';
 
-/** What is busy, or away, by the errors that say so. Without any of them, the database is away. */
+/** Problems by the errors that indicate them. Any other error means that the database is away. */
 const BUSY = [
   {
     code: 'contended',
@@ -133,7 +133,7 @@ const BUSY = [
   },
 ] as const;
 
-/** Says what is busy; without an error, that the database cannot be reached. */
+/** Without an error, the database cannot be reached. */
 export function unavailable(error?: unknown): HttpProblem {
   const { code, detail } = BUSY.find((busy) => isOneOf(error, busy)) ?? {
     code: 'unavailable' as const,
@@ -142,10 +142,10 @@ export function unavailable(error?: unknown): HttpProblem {
   return new HttpProblem(code, detail + REPEAT, { headers: { 'Retry-After': '2' } });
 }
 
-/** PostgreSQL's, Node.js's for a disk, and for a user's share of one. */
+/** Codes of PostgreSQL, and of Node.js for a disk and for a disk quota. */
 const FULL = new Set(['53100', 'ENOSPC', 'EDQUOT']);
 
-/** Whether an error says that a disk is full, however it is wrapped. */
+/** The error, or one that it wraps, means a full disk. */
 export function isDiskFull(error: unknown, depth = 0): boolean {
   if (typeof error !== 'object' || error === null || depth > MAX_DEPTH) return false;
   const { code, originalCode, cause, meta } = error as DatabaseError;
@@ -160,13 +160,12 @@ export const diskFull = (): HttpProblem =>
     { headers: { 'Retry-After': '60' } },
   );
 
-/** PostgreSQL's, for text with U+0000 or unpaired surrogates, or that is not UTF-8. */
+/** Codes of PostgreSQL for text with U+0000 or unpaired surrogates, or that is not UTF-8. */
 const UNSTORABLE_TEXT = new Set(['22P05', '22021']);
 
 /**
- * Whether an error says that a value which was to be written is not allowed. Of texts it says
- * nothing about the request, which comes no further with such (http/well-formed.ts): it is about
- * what was read.
+ * A value to be written is not allowed. Errors about unstorable text do not count: no request gets
+ * that far with such text (src/http/well-formed.ts), so they are about what was read.
  */
 export function isBadValue(error: unknown): boolean {
   const state = sqlStateOf(error);
@@ -176,7 +175,7 @@ export function isBadValue(error: unknown): boolean {
 
 const IS_OF_JSON = /invalid input syntax for type jsonb?\b/;
 
-/** The SQLSTATE of an error of the database, however it is wrapped. */
+/** Searches the wrapped errors too. */
 export function sqlStateOf(error: unknown, depth = 0): string | undefined {
   if (typeof error !== 'object' || error === null || depth > MAX_DEPTH) return undefined;
   const { code, originalCode, cause, meta } = error as DatabaseError;

@@ -23,7 +23,6 @@ import { tooManyValues } from './well-formed';
 /** Every error: RFC 9457, with fields for existing clients (success, message, errors). */
 export type Problem = Schemas['Problem'];
 
-/** What the libraries throw that handle a request. */
 interface Thrown {
   status?: number;
   code?: string;
@@ -33,7 +32,7 @@ interface Thrown {
   limit?: number;
 }
 
-/** What is known of a request when something is thrown: it may not have come far. */
+/** The parts of a request that were set when the error was thrown. */
 interface RequestSoFar {
   operation?: Operation;
   caller?: Caller;
@@ -95,7 +94,7 @@ function requestProblem(
 function databaseProblem(error: unknown, operation?: Operation): HttpProblem | undefined {
   if (isDiskFull(error)) return diskFull();
   if (isUnavailable(error)) return unavailable(error);
-  // A read that fails is about what is stored, which is not the caller's to correct.
+  // A failed read is about stored data, which the caller cannot correct.
   return operation && isWrite(operation) && isBadValue(error)
     ? new HttpProblem('invalid_value', 'The request has a value that the database cannot store.')
     : undefined;
@@ -103,21 +102,19 @@ function databaseProblem(error: unknown, operation?: Operation): HttpProblem | u
 
 const isWrite = ({ method, effect }: Operation): boolean => method !== 'get' || effect;
 
-/** A unique or foreign key that was violated, as a problem of its field. */
 function constraintProblem(error: Thrown, caller?: Caller): HttpProblem | undefined {
   const { code } = error;
   if (code !== 'P2002' && code !== 'P2003') return undefined;
   const column = violatedColumn(error);
   const field = column === undefined ? undefined : (SENT_AS[column] ?? column);
   if (!field) return undefined;
-  // Lead tokens are unique in the installation, and who has one is nobody's to know.
+  // Lead tokens are unique in the installation, and who has one is secret.
   if (code === 'P2002' && field === 'lead_token') return leadTokenTaken();
   return code === 'P2002'
     ? HttpProblem.field(field, 'taken', caller?.teams ? TAKEN_BY_ANY : TAKEN_BY_YOURS)
     : HttpProblem.field(field, 'unknown_reference', 'names no record of yours');
 }
 
-/** Columns of keys whose values are sent under other names. */
 const SENT_AS: Record<string, string> = { id: 'legacy_id', token: 'lead_token' };
 
 const TAKEN_BY_YOURS = 'is taken by another record of yours; it must be unique';
@@ -125,7 +122,7 @@ const TAKEN_BY_YOURS = 'is taken by another record of yours; it must be unique';
 const TAKEN_BY_ANY = 'is not free; it must be unique, so choose another';
 
 interface AnsweredRequest {
-  /** Its path. */
+  /** The path of the request. */
   instance: string;
   request_id: string;
 }
@@ -185,7 +182,7 @@ export function errorHandler(log: Logger): ErrorRequestHandler {
       const err = new ErrorOfRequest(error, valuesOf(req));
       log.error({ err, request_id: req.id }, logMessageOf(res, problem));
     }
-    // Express knows an error handler by its four parameters, but would print the error as it is.
+    // Express recognizes an error handler by its four parameters; `next` would print the error.
     void next;
     if (res.headersSent) return void res.destroy();
     const sent = problem ?? internalError();

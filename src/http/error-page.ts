@@ -3,12 +3,11 @@ import type { RequestHandler } from 'express';
 import { contract, type Schemas } from '../contract';
 import { ERROR_CODES } from '../errors';
 
-/** Where `type` of a problem points: the page below, at the code. */
+/** The page that `type` of a problem points to, at its code. */
 export const ERRORS_PATH = '/api/docs/errors';
 
 type Problem = Schemas['Problem'];
 
-/** A code as the contract declares it, with the example of it. */
 export interface ExplainedError {
   code: string;
   status: number;
@@ -29,7 +28,6 @@ function problemExamples(): Problem[] {
   ];
 }
 
-/** Every code in the order of the contract. */
 export function explainedErrors(): ExplainedError[] {
   const examples = problemExamples();
   return Object.entries(ERROR_CODES).map(([code, { status, cause, cure }]) => {
@@ -72,7 +70,7 @@ ${errors.map(sectionOf).join('\n')}
 </html>
 `;
 
-/** What each code means and what to do about it, made of the contract. */
+/** The meaning and the cure of each code, generated from the contract. */
 export function errorPage(): RequestHandler {
   const page = pageOf(explainedErrors());
   return (_req, res) => void res.type('html').send(page);

@@ -25,7 +25,7 @@ export async function sendEvents(
   const gone = new AbortController();
   res.once('close', () => gone.abort());
   if (res.destroyed) return;
-  // Before the headers: a stream too many is answered with a problem.
+  // Before the headers: a stream over the limit is answered with a problem.
   const blocks = stream.events(gone.signal);
   res.set(HEADERS);
   res.flushHeaders();
@@ -40,7 +40,7 @@ export async function sendEvents(
   }
 }
 
-/** Whether the client reads what was written in time. */
+/** Resolves to false if the client does not read in time, or disconnects. */
 function drained(res: Response, within_ms: number): Promise<boolean> {
   return new Promise((done) => {
     const end = (is_read: boolean) => () => {

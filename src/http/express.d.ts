@@ -1,4 +1,4 @@
-/** What express-openapi-validator puts on a request. */
+/** Set on a request by express-openapi-validator. */
 export interface OpenApiMetadata {
   expressRoute: string;
   openApiRoute: string;
@@ -10,11 +10,10 @@ export interface OpenApiMetadata {
 declare global {
   namespace Express {
     interface Request {
-      /** Ours, also sent as X-Request-Id. */
+      /** Made here, also sent as X-Request-Id. */
       id: string;
-      /** X-Request-Id as the client sent it. */
       client_id?: string | undefined;
-      /** Bytes of a body that was read into memory, as it expands. */
+      /** Bytes of a body that was read into memory, after decompression. */
       body_bytes?: number;
       openapi?: OpenApiMetadata;
     }

@@ -5,7 +5,7 @@ export class Faults {
   /** Without a prototype: field names come from requests. */
   readonly fields = Object.create(null) as FieldFaults;
   count = 0;
-  /** Lists that nothing else looks at, because of an item that has a fault here. */
+  /** Lists that no other check reads, because one of their items has a fault here. */
   private readonly withheld = new Set<string>();
 
   add(field: string, message: string): void {
@@ -17,12 +17,12 @@ export class Faults {
     this.withheld.add(field);
   }
 
-  /** What is wrong, if anything is. */
+  /** Undefined without faults. */
   problem(): HttpProblem | undefined {
     return HttpProblem.fields(this.fields, this.count);
   }
 
-  /** The same together with what another check found; where both name a field, these count. */
+  /** Combines these faults with those of another check; where both name a field, these count. */
   with(other: HttpProblem): HttpProblem {
     const is_ours = (field: string) => field in this.fields || this.withheld.has(field);
     const others = Object.entries(other.faults);

@@ -33,14 +33,15 @@ export async function requireFieldPermissions(
   if (scope?.endsWith(':read') || (!scope && !caller.teams)) return;
   const schema = multipart && !operation.body ? multipart : operation.body;
   const marked = schema ? protectedIn(schema, body) : [];
-  // What a lead token opens to everybody holds for its offer alone.
+  // Without a scope, the permissions of lead tokens decide about their fields, for their offer
+  // alone.
   const sent = scope ? marked : marked.filter(({ is_power }) => !is_power);
   if (sent.length === 0) return;
   const [record] = recordsInPath(operation.path, params);
   const lacked = new Map<string, boolean>();
   const faults: Record<string, FieldFault[]> = Object.create(null);
   for (const { field, permission } of sent) {
-    // What belongs to the whole company is kept from limited callers alone.
+    // Only limited callers need a permission for data of the whole company.
     if (permission === 'company' && !caller.teams) continue;
     const needed = permissionFor(scope, permission);
     if (!lacked.has(needed)) lacked.set(needed, !(await mayUse(db, caller, needed, record)));
@@ -67,11 +68,10 @@ function requireNoneOfSuperusers({ body: schema }: Request['operation'], body: u
   if (problem) throw problem;
 }
 
-/** The permission that a field needs in an operation with this scope. */
 export const permissionFor = (scope: string | undefined, permission: FieldPermission): string =>
   permission === 'company' ? COMPANY_WIDE : `${scope?.split(':')[0]}:${permission}`;
 
-/** Whether a caller has a permission on a record, or at all where there is no record yet. */
+/** The caller has the permission on the record, or on any record where there is none yet. */
 export async function mayUse(
   db: Db,
   caller: Caller,
@@ -89,11 +89,11 @@ export async function mayUse(
 interface Protected {
   field: string;
   permission: FieldPermission;
-  /** Whether a power of lead tokens opens it. */
+  /** A permission of lead tokens opens it too. */
   is_power: boolean;
 }
 
-/** Whether a text that may also be a flag says no: it asks for nothing. */
+/** A false flag in a text field requests nothing. */
 const isFlagNotSet = ({ 'x-accepts': accepts = [] }: Schema, value: unknown): boolean =>
   accepts.includes('boolean') && /^(|0|false|no|off)$/i.test(String(value ?? '').trim());
 
@@ -116,7 +116,7 @@ function protectedIn(schema: Schema, value: unknown, prefix = '', depth = 0): Pr
       'x-lowerable': lowerable,
       'x-power': power,
     } = contract.resolve(property);
-    // How far a value may be lowered is known to its handler.
+    // The handler checks how far a value may be lowered.
     if (permission && !lowerable)
       return [permission]
         .flat()

@@ -59,7 +59,7 @@ interface Conditions {
   total: { sql: string; is_number: true } | undefined;
 }
 
-/** Which records a list has: those of its filters that are in the caller's scope. */
+/** Selects the records that match the filters and are in the caller's scope. */
 export function conditionsOf(
   query: ListQuery,
   projection: Projection,
@@ -93,7 +93,6 @@ export function conditionsOf(
   return { conditions, values, total: sql === undefined ? undefined : { sql, is_number: true } };
 }
 
-/** The conditions of ids, created_at_* and fulltext, which every list has. */
 function commonConditions(query: ListQuery, projection: Projection) {
   const { ids, created_at_from, created_at_to, fulltext } = query;
   const conditions: string[] = [];

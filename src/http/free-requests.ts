@@ -4,9 +4,8 @@ import type { Subject } from '../db/rate-limit-counter';
 const FREE = 5;
 const MAX_SUBJECTS = 20_000;
 
-/** Counts the first few requests of each subject in this process alone. */
 export interface FreeRequests {
-  /** Whether one of them is left; if not, `rest` is the limit of what the database counts. */
+  /** `allowed` while a free request is left; otherwise `rest` is the limit for the database. */
   take(subject: Subject): { allowed: boolean; rest: number };
 }
 

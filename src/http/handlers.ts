@@ -26,7 +26,7 @@ type DeclaredBody<Id extends OperationId> = operations[Id] extends { requestBody
       : operations[Id] extends { requestBody: { content: { 'multipart/form-data': infer B } } }
         ? Omit<B, 'import_file' | keyof AlsoFields> & AlsoFields
         : undefined;
-/** Of x-also-fields and x-list, which the generated types do not know. */
+/** Fields of x-also-fields and x-list, which the generated types lack. */
 interface AlsoFields {
   serializer?: never;
   csv_headers?: string[];
@@ -45,44 +45,38 @@ type Payload<R> = R extends { content: infer C }
 type Success<Id extends OperationId, R = operations[Id]['responses']> =
   Payload<R[keyof R & (200 | 201 | 202 | 204)]> | (304 extends keyof R ? NotModified : never);
 
-/** What a handler is given: everything already in the types of the contract. */
+/** The input of a handler, already in the types of the contract. */
 export interface Call<Id extends OperationId> {
   params: Parameters<Id, 'path'>;
   query: Parameters<Id, 'query'>;
   body: Body<Id>;
-  /** The file that came with a multipart body. */
   upload: Upload | undefined;
   /** Checksums of If-Match and If-None-Match, when sent. */
   if_match: string | undefined;
   if_none_match: string | undefined;
-  /** Last-Event-ID, when sent. */
   last_event_id?: string | undefined;
   caller: Caller;
-  /** The offer or schedule whose lead token was sent, where one is asked for. */
+  /** The offer or schedule whose lead token was sent, where the operation takes one. */
   owner: LeadOwner | undefined;
   /** The endpoint of sellers that was called, where the path names one. */
   webhook?: SellersEndpoint | undefined;
-  /** The invitation that is accepted, where one is asked for. */
   invitation?: Invitation | undefined;
-  /** The address that is confirmed, where one is. */
   confirmation?: Confirmation | undefined;
-  /** Of an operation with x-lenient: the fields that could not be used. */
+  /** For an operation with x-lenient: the fields that could not be used. */
   aside?: SetAside | undefined;
-  /** Address of the caller. */
   ip: string;
-  /** The caller's company and nothing else. */
+  /** Access to the data of the caller's company only. */
   db: Db;
 }
 
 export interface Handler<Id extends OperationId> {
   (call: Call<Id>): Promise<Success<Id>>;
-  /** The same in one statement where that is enough; undefined where it is not. */
+  /** Fast path: one statement. Undefined means: use the handler. */
   direct?: (call: Call<Id>, entry: DirectEntry | undefined) => Promise<Success<Id> | undefined>;
-  /** Whether its record keeps the file of the request, which is then stored before it is called. */
+  /** The record keeps the file of the request, which is stored before the handler is called. */
   keeps_upload?: boolean;
 }
 
-/** A handler whose record keeps the file of the request. */
 export const keepingUpload = <Id extends OperationId>(handler: Handler<Id>): Handler<Id> =>
   Object.assign(handler, { keeps_upload: true });
 /** The whole API: an operation without handler, or with one of another type, does not compile. */

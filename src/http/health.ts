@@ -4,12 +4,12 @@ import { recentCheck } from '../recent-check';
 import { diskFull, isDiskFull, unavailable } from './database-errors';
 import { CHECK_WRITES } from './queries/health';
 
-/** Anyone may ask, as often as they like: the database is asked at most once in this time. */
+/** The endpoint is public: it queries the database at most once in this time. */
 const CHECK_EVERY_MS = 1_000;
 
 /**
- * /livez: the process runs. /readyz: it reaches its database, and can write there; what the
- * background cannot do is named after that, and is no reason to send requests elsewhere.
+ * /livez: the process runs. /readyz: it reaches its database, and can write there. Faults of the
+ * background are listed after that, and are no reason to send requests elsewhere.
  */
 export function healthChecks(sql: Sql, listFaults: () => Promise<string[]>): Router {
   const router = Router({ caseSensitive: true });

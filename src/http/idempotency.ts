@@ -23,7 +23,9 @@ interface Request {
   operation: Operation;
   key: string;
   owner: KeyOwner;
-  /** That of an operation which needs one, whoever owns the key. */
+  /**
+   * The token of an operation that needs one, even where credentials of the company own the key.
+   */
   lead_token: string | undefined;
   params: unknown;
   query: object;
@@ -37,7 +39,6 @@ export interface Answer {
   replayed: boolean;
 }
 
-/** Runs a request under its Idempotency-Key. */
 export interface Idempotency {
   /**
    * Runs `work` and stores its answer in one transaction: both are committed or neither. A known
@@ -72,7 +73,7 @@ export function idempotency({ pepper, clock }: { pepper: string; clock: () => Da
   };
 }
 
-/** A key is its owner's: others have keys of the same name for themselves. */
+/** Identifies a key among those of its owner: other owners may use an equal key. */
 interface KeyId {
   company_id: bigint;
   credential: string;
@@ -93,7 +94,7 @@ export function identifyKey(
 export const nameLock = ({ company_id, credential, key }: KeyId): string =>
   `${company_id}/${credential}/${key}`;
 
-/** Until the transaction ends. Fails at once rather than wait for a request that is running. */
+/** Locks until the transaction ends. Fails at once instead of waiting for a running request. */
 async function lockKey(db: Db, id: KeyId): Promise<void> {
   const [lock] = await db.sql(LOCK_KEY, { key: nameLock(id) });
   if (lock?.free) return;
@@ -148,7 +149,7 @@ function replay(
   };
 }
 
-/** Without the token of a user, who may have replaced it since. */
+/** Leaves out the token of a user, who may have replaced it since. */
 function digestOf({ owner, lead_token, params, query, body }: Request): Buffer {
   const { credentials, address } = owner;
   const sender = { credentials, address, lead_token };

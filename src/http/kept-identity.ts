@@ -4,7 +4,7 @@ import type { Db } from '../db/tenant';
 import { resourceOf } from './excerpt';
 import { isObject } from './normalize-value';
 
-// Superusers may say which id, uuid and times a new record keeps (KeptIdentity in openapi.yaml).
+// Superusers may set the id, uuid and times of a new record (KeptIdentity in openapi.yaml).
 // Handlers do not know of it.
 
 interface Sent {
@@ -16,13 +16,12 @@ interface Sent {
 
 interface Kept {
   db: Db;
-  /** What the handler gets. */
   body: unknown;
 }
 
 /**
- * Takes what a new record keeps out of the body; undefined where it keeps nothing. Its id may be as
- * far beyond those of other records as `reach`.
+ * Removes the identity of a new record from the body; undefined without one. Its id may be as far
+ * beyond those of other records as `reach`.
  */
 export function keptBy(
   operation: Operation,
@@ -43,13 +42,13 @@ export function keptBy(
   return { db: keepingIdentity(db, { table, model, identity, reach }), body: fields };
 }
 
-/** Whether what an operation creates may keep its identity. */
+/** The operation accepts an identity for the record that it creates. */
 export const hasIdentity = ({ method, body }: Operation): boolean =>
   method === 'post' &&
   body !== undefined &&
   facets(body).properties.legacy_id?.['x-superuser'] === true;
 
-/** Prisma's name for what an operation creates: that of the record in its reply. */
+/** The Prisma model that an operation creates: the name of the record in its reply. */
 function modelOf({ responses, status }: Operation): string | undefined {
   const reply = responses[status]?.content?.['application/json'] as { schema: Schema } | undefined;
   const members = Object.entries(reply ? facets(reply.schema).properties : {});

@@ -1,7 +1,7 @@
 import type { OperationId } from '../contract';
 import type { Call } from './handlers';
 
-/** Whose an Idempotency-Key is: another owner's key of the same name is another key. */
+/** The owner of an Idempotency-Key: equal keys of different owners are different keys. */
 export interface KeyOwner {
   kind:
     | 'key_pair'
@@ -13,7 +13,7 @@ export interface KeyOwner {
     | 'carrier';
   /** Differs from those of all other owners of the kind. */
   credentials: string;
-  /** Where everybody has these credentials: a key is that of one sender all the same. */
+  /** The sender's address, where the credentials are public. */
   address?: string;
 }
 

@@ -21,7 +21,7 @@ interface Row {
   item: string | null;
 }
 
-/** A page of such rows in the order of their keys, or all of them as CSV. */
+/** A page of rows in the order of their keys, or all rows as CSV. */
 export async function keyedList<T>(query: Query, rows: KeyedRows): Promise<Json<T> | Csv> {
   const { db, root } = rows;
   const { per_page = 25, page = 1, cursor } = query;

@@ -1,28 +1,29 @@
 import type { ServerResponse } from 'node:http';
 
-// The bytes of large texts. Node encodes each text that it sends into new memory, which the kernel
+// Buffers for large texts. Node encodes each text that it sends into new memory, which the kernel
 // has to clear page by page: for an answer of 280 kB that takes longer than making the text. Here
-// the memory is used again.
+// the memory is reused.
 
-/** Below, new memory costs less than lending. */
+/** Below this size, new memory costs less than a pooled buffer. */
 const LEAST = 32_768;
-/** Of each buffer; only the pages that were written once take memory. */
+/** Bytes of each buffer; only the pages that were written once take memory. */
 const CAPACITY = 3 * 1024 * 1024;
-/** When more answers are being sent, the others are encoded by Node. */
+/** When more answers are being sent, Node encodes the others. */
 const MOST = 8;
 
 const free: Buffer[] = [];
 let made = 0;
 
 /**
- * Texts, one after the other, as bytes that may be used until the response is closed: then they are
- * written again. Undefined when they are too short or too long for that, or all memory is lent.
+ * Encodes texts, one after the other, into bytes that are valid until the response is closed.
+ * Undefined if the texts are too short or too long, or all buffers are in use.
  */
 export function lentBytes(texts: readonly string[], res: ServerResponse): Buffer | undefined {
   const length = texts.reduce((sum, text) => sum + text.length, 0);
   // In UTF-8, a character of JavaScript takes three bytes at most.
   if (length < LEAST || length > CAPACITY / 3) return undefined;
-  // A response that was closed before, or waits for its turn on a connection, may never say so.
+  // A response that is closed already, or waits for its turn on a connection, may never emit
+  // `close`.
   if (res.destroyed || !res.socket) return undefined;
   if (free.length === 0 && made === MOST) return undefined;
   const buffer = free.pop() ?? newBuffer();

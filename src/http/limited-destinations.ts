@@ -2,12 +2,12 @@ import { facets, type Operation, type Schema } from '../contract';
 import type { Db } from '../db/tenant';
 import { fault, HttpProblem, type FieldFaults } from '../errors';
 
-// Users who are limited to records of teams do not send calls just anywhere: the company pays for
-// them. Every field of a body that has the format call-destination is checked, whatever it is for.
+// The company pays for calls: users who are limited to records of teams may only send them to
+// allowed destinations. Every field of a body with the format call-destination is checked.
 
 /**
- * Loads where a company lets others send its calls. The test returns why a destination is refused,
- * in words that follow it.
+ * Loads the destinations that a company allows. The test returns why a destination is refused, as
+ * the end of a sentence that begins with the destination.
  */
 export type LoadDestinationTest = (db: Db) => Promise<(destination: string) => string | undefined>;
 

@@ -28,13 +28,16 @@ export function listFormats(operations = contract.operations): (req: Request) =>
 
 const ENDINGS = ['json', 'csv'] as const;
 
-/** Whether CSV is preferred to JSON. `format` in the query comes before Accept. */
+/** CSV is preferred to JSON. `format` in the query comes before Accept. */
 const acceptsCsv = (req: Request, query: string): boolean =>
   req.headers.accept?.includes('text/csv') === true &&
   req.accepts(['application/json', 'text/csv']) === 'text/csv' &&
   !/(?:^|&)format=/.test(query);
 
-/** Whether the list at a path below BASE_PATH has a CSV format; undefined if there is no list. */
+/**
+ * Creates a test of paths below BASE_PATH: true for a list with a CSV format; undefined where there
+ * is no list.
+ */
 function csvByPath(operations: readonly Operation[]): (path: string) => boolean | undefined {
   const lists = operations
     .filter(isList)

@@ -10,10 +10,10 @@ import { Json, type Csv } from './reply';
 import { csvTemplate, keysTemplate, type SortKey } from '../db/list-statements';
 import { recordsTemplate } from '../db/record-statements';
 
-// Every rule of lists is here, and in the files that it uses: filters.ts (which records),
-// plan-list.ts (the statement), cursor.ts (where a page begins), copy-out.ts (CSV).
+// Every rule of lists is here, and in the files that it uses: src/http/filters.ts (selection),
+// src/http/plan-list.ts (the statement), src/http/cursor.ts (where a page begins),
+// src/http/copy-out.ts (CSV).
 
-/** The parameters that every list takes. */
 export interface ListQuery {
   ids?: Reference[];
   page?: number;
@@ -37,7 +37,6 @@ export interface ListOptions {
   projection: Projection;
   /** Sort keys by the contract's names; `id` needs none. */
   orders: Record<string, SortKey>;
-  /** The resource's own filters, by parameter. */
   filters?: Filters;
 }
 
@@ -61,7 +60,7 @@ interface Envelope {
     next_cursor: number;
   };
 }
-/** As the contract declares it; with root=false it is the bare array. */
+/** The envelope that the contract declares; with root=false the bare array. */
 type ListReply<P extends Projection> = Json<Envelope & { [R in RootOf<P>]: never[] }>;
 type RootOf<P extends Projection> = P extends { root: infer Root extends string }
   ? Root

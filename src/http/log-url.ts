@@ -2,8 +2,8 @@ import { contract, facets, type Operation, type Schema } from '../contract';
 import { ianaName } from '../time/zone';
 import { OTHER_PATHS } from './other-paths';
 
-// What the log says of a URL. A value is shown only if it is one of a closed list, or has the form
-// of what cannot be personal: the log of requests is read by many, and kept for long.
+// URLs in the log. A value is shown only if it is one of a closed list, or has a form that cannot
+// be personal: the request log has many readers, and is kept for long.
 
 type Shown = (value: string) => boolean;
 
@@ -29,7 +29,7 @@ const isReference = ({ pattern, format, 'x-reference': target }: Schema): boolea
   format === 'uuid' ||
   (pattern !== undefined && new RegExp(pattern).test(ANY_UUID));
 
-/** Which values of a schema may be shown: none, unless the schema says what they can be. */
+/** Shows no value of a schema, unless the schema says which values are possible. */
 function shownBy(schema: Schema): Shown {
   const parts = partsOf(schema);
   const words = new Set(
@@ -56,17 +56,16 @@ const eachOf =
   (value) =>
     value.split(',').every((part) => shown(part.trim()));
 
-/** Names of all fields of the contract. */
 const FIELDS = new Set(
   Object.values(contract.document.components.schemas).flatMap(({ properties }) =>
     Object.keys(properties ?? {}),
   ),
 );
 
-/** Lists of fields may be any text in the contract. */
+/** The contract declares lists of fields as plain text. */
 const COLUMNS = eachOf((value) => FIELDS.has(value));
 
-/** By name, which values of an operation's parameters are shown in the log. */
+/** Rules by parameter name, cached by operation. */
 const cached = new WeakMap<Operation, Map<string, Shown>>();
 
 function parametersOf(operation: Operation): Map<string, Shown> {
@@ -128,11 +127,11 @@ const PARAMETERS = new Set(
   contract.operations.flatMap(({ parameters }) => parameters.map(({ name }) => name)),
 );
 
-/** Whether a text is a name of the contract, and so no personal data. */
+/** A name of the contract is not personal data. */
 export const isContractWord: Shown = (text) =>
   WORDS.has(text) || FIELDS.has(text) || PARAMETERS.has(text);
 
-/** The path of a request that is no operation, or whose operation is not known yet. */
+/** For a request without an operation, or before its operation is known. */
 const maskOtherPath = (path: string): string =>
   path
     .split('/')
@@ -160,9 +159,9 @@ function maskPath(path: string, operation: Operation): string {
 
 const NO_PARAMETERS = new Map<string, Shown>();
 
-/** URLs of operations in which nothing is masked: most are asked for again. */
+/** URLs without masked parts, by operation: most are requested again. */
 const unmasked = new WeakMap<Operation, Set<string>>();
-/** Of one operation. */
+/** Limit for one operation. */
 const MAX_UNMASKED = 200;
 const MAX_CHARS = 500;
 

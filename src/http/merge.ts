@@ -4,7 +4,6 @@ import { isObject } from './normalize-value';
 import { storedRecordOf } from './stored-fields';
 import { jsonIn } from './well-formed';
 
-/** What a request has in its query string and in its body. */
 export interface Fields {
   query: Record<string, unknown>;
   body: unknown;
@@ -27,7 +26,6 @@ export function mergeQueryAndBody(req: Request, operation: Operation): Fields {
   return { query: {}, body: liftFields(operation.body, data, sent) };
 }
 
-/** Whether fields of the request may be in `data` too. */
 function hasFieldsInData({ body }: Operation): boolean {
   if (!body || takesNothingElse({ body })) return false;
   const { data } = facets(body).properties;
@@ -73,10 +71,9 @@ const fieldNames = (schema: Schema): Set<string> =>
     ]),
   );
 
-/** Fields that `data` may have too, as data of the lead: they stay there. */
+/** Fields that are data of the lead where they are in `data`: they stay there. */
 const OF_DATA = new Set(['data', 'time_zone', 'serializer']);
 
-/** Moves the fields of the contract out of `data`. */
 function liftFields(
   schema: Schema,
   data: Record<string, unknown>,

@@ -10,14 +10,14 @@ import { contract, METHODS } from '../contract';
 import { HttpProblem } from '../errors';
 import { buildInfo, requests } from '../telemetry/metrics';
 
-/** What is measured, in a form that other processes can add up. */
+/** Metrics of a process, in a form that can be summed over processes. */
 export type Measured = MetricObjectWithValues<MetricValue<string>>[];
 
-/** The text of a page with what several processes have measured. */
+/** The text of the page, summed over processes. */
 export const sumOf = (measured: Measured[]): Promise<string> =>
   AggregatorRegistry.aggregate(measured).metrics();
 
-/** What several processes have counted together, without what was so only at the moment. */
+/** Sums over processes, without gauges: these hold for a moment only. */
 export async function countsOf(measured: Measured[]): Promise<Measured> {
   const all = (await AggregatorRegistry.aggregate(measured).getMetricsAsJSON()) as Measured;
   return all.filter(({ type }) => ['counter', 'histogram', 'summary'].includes(String(type)));
@@ -36,7 +36,6 @@ interface Observed {
   seconds: number;
 }
 
-/** Adds a request to the times. */
 export function observeRequest({ operation = 'none', method, status, seconds }: Observed): void {
   const known_method = MEASURED.has(method) ? method : 'other';
   const status_class = `${Math.floor(status / 100)}xx`;

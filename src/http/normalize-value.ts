@@ -11,9 +11,9 @@ const FALSE = new Set(['0', 'false', 'no', 'off']);
 /** Decimal digits only: Number() would take "0x10", "1e999" and "Infinity". */
 const NUMBER = /^\s*-?\d{1,15}(\.\d{1,10})?\s*$/;
 
-/** Of a text whose schema has another bound, such as an enum, or that stands for a number. */
+/** Limit of a text whose schema has another bound, such as an enum, or that stands for a number. */
 const MAX_LENGTH = 255;
-/** Of a list or an object whose schema has no number, and of an object that is sent as one text. */
+/** Limits of a list or an object whose schema has none, and of an object sent as one text. */
 const MAX_ITEMS = 1_000;
 const MAX_OBJECT_LENGTH = 65_536;
 
@@ -21,9 +21,8 @@ export interface Context {
   faults: Faults;
   /** IANA zone in which times without an offset are read. */
   zone: string;
-  /** Unknown fields so far. */
   unknown_fields: number;
-  /** Where the values are from: the validator reads fewer forms in a query string. */
+  /** The validator accepts fewer forms in a query string. */
   place: 'query' | 'body';
 }
 
@@ -54,7 +53,7 @@ function unknownField(raw: unknown, context: Context): unknown {
 
 /**
  * A value in its declared type; undefined, with a fault, for one that holds more than is allowed:
- * nothing else looks at it, neither a pattern nor the validator.
+ * neither a pattern nor the validator reads it.
  */
 function valueOf(sent: unknown, allowed: Facets, path: string, context: Context): unknown {
   const { types, formats } = allowed;
@@ -84,7 +83,7 @@ function valueOf(sent: unknown, allowed: Facets, path: string, context: Context)
   return raw;
 }
 
-/** A list, or the JSON of one, as the text with commas that stands for it. */
+/** A list, or the JSON of one, joined with commas. */
 function textOfList(raw: unknown, path: string): unknown {
   const listed = typeof raw === 'string' && /^\s*\[/.test(raw) ? jsonIn(raw, path) : raw;
   const is_list = Array.isArray(listed) && listed.every((entry) => typeof entry === 'string');
@@ -137,7 +136,7 @@ function list(raw: unknown, allowed: Facets, path: string, context: Context): un
     if (isTooLong(raw, allowed))
       return tooMuch(context, path, `${max.length ?? MAX_LENGTH} characters`);
   }
-  // A text of more than that has more items, or one that is too long.
+  // A longer text has too many items, or one that is too long.
   const most_chars = limit * ((inner?.max.length ?? MAX_LENGTH) + 2);
   if (typeof raw === 'string' && raw.length > most_chars)
     return tooMuch(context, path, `${most_chars} characters`);
@@ -151,7 +150,7 @@ function list(raw: unknown, allowed: Facets, path: string, context: Context): un
   return undefined;
 }
 
-/** The validator splits what it finds in place of a list in the query string, and must not. */
+/** The validator would split an object in place of a list in the query string. */
 function notList(
   raw: unknown,
   entries: unknown,
@@ -164,8 +163,8 @@ function notList(
 }
 
 /**
- * A list as an array: from JSON, from `key[0]=…`, or from one string of parts. Of these, no more
- * are read than are needed to see that they are too many.
+ * A list as an array: from JSON, from `key[0]=…`, or from one string of parts. Reads no more parts
+ * than are needed to see that they are too many.
  */
 function spread(
   raw: unknown,
@@ -199,7 +198,7 @@ function boolean(raw: unknown, path: string, { faults }: Context): unknown {
   return raw;
 }
 
-/** An amount as it will be stored; other numbers as they are. */
+/** Rounds amounts as they will be stored; other numbers stay. */
 const amount = (value: number, formats: Set<string>): number =>
   formats.has('money') ? readDollars(value) : value;
 

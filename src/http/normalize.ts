@@ -17,15 +17,14 @@ export interface Input {
 export interface Normal {
   query: Record<string, unknown>;
   body: unknown;
-  /** Fields that could not be read, and what is allowed. */
   faults: Faults;
 }
 
 /**
  * Turns every accepted spelling ("yes", "12", "", "a,b", "key[]", "2026-01-31 08:00:00 +0000") into
- * the type that the contract declares. What cannot be read, or holds more than is allowed, is named
- * in `faults`; the rest is checked by the validator. Query and body are well-formed already
- * (well-formed.ts).
+ * the type that the contract declares. Values that cannot be read, or hold more than is allowed,
+ * are named in `faults`; the rest is checked by the validator. Query and body are well-formed
+ * already (src/http/well-formed.ts).
  */
 export function normalize(
   operation: Operation,
@@ -47,7 +46,7 @@ export function normalize(
   };
 }
 
-/** Of the query string: schemas by name, and other names that are accepted. */
+/** Parameters of a query string: schemas by name, and accepted aliases with their names. */
 interface QueryParameters {
   schemas: Record<string, Schema>;
   names: [string, string][];
@@ -94,8 +93,8 @@ const otherNames = (named: Named[]): [string, string][] =>
   );
 
 /**
- * Other names that the contract accepts for a field become the field's own. One that says the same
- * as the field's own name is left out; one that says something else stays, and is refused.
+ * Aliases that the contract accepts for a field become the field's own name. An alias with the
+ * value of the field is dropped; one with another value stays, and is refused.
  */
 function renamed(
   source: Record<string, unknown>,
@@ -117,7 +116,7 @@ const isBlank = (value: unknown): boolean =>
   value === '' || (Array.isArray(value) && value.length > 0 && value.every(isBlank));
 
 /**
- * A blank parameter of a query string is none: forms send the filters that nobody has filled in.
+ * A blank parameter of a query string is dropped: forms send the filters that were not filled in.
  */
 const withoutBlanks = (
   query: Record<string, unknown>,
@@ -134,7 +133,7 @@ function zoneOf(source: unknown): string | undefined {
   return typeof name === 'string' ? ianaName(listedName(name)) : undefined;
 }
 
-/** Without the keys that are in the body too: the body's win. */
+/** Removes the keys that are in the body too: the body's win. */
 function withoutBodysKeys(
   query: Record<string, unknown>,
   body: unknown,

@@ -35,7 +35,10 @@ function renamedPath(path: string): string {
   return stated === undefined ? path : stated + path.slice(first.length);
 }
 
-/** Whether something other than a list is at a path below BASE_PATH and is answered in JSON. */
+/**
+ * Creates a test of paths below BASE_PATH: true for an operation that answers in JSON and is no
+ * list.
+ */
 function jsonPaths(operations: readonly Operation[]): (method: string, path: string) => boolean {
   const known = operations.filter(answersJson).map((operation) => ({
     pattern: new RegExp(
@@ -50,7 +53,7 @@ function jsonPaths(operations: readonly Operation[]): (method: string, path: str
   };
 }
 
-/** Files, streams and what carriers read have no other format. */
+/** Files, streams and answers to carriers have no other format. */
 export function answersJson({ responses, status }: Operation): boolean {
   const success = responses[String(status)];
   const { content } = success ? contract.resolve(success) : {};

@@ -1,7 +1,9 @@
 import { parse } from 'qs';
 import { HttpProblem } from '../errors';
 
-/** Of a query string or a form. The contract's operations have fewer fields; lists are longer. */
+/**
+ * Limit of a query string or a form. The contract's operations have fewer fields; lists are longer.
+ */
 const MAX_PARAMETERS = 1_000;
 const DEPTH = 5;
 
@@ -30,7 +32,7 @@ export function readForm(text: string, charset: FormCharset): Record<string, unk
   return read(text, charset, 'body');
 }
 
-/** The same of a query string. */
+/** Like `readForm`, for a query string. */
 export function readQuery(text: string | null | undefined): Record<string, unknown> {
   if (!text) return {};
   if (hasTooMany(text))
@@ -43,8 +45,9 @@ export function readQuery(text: string | null | undefined): Record<string, unkno
 }
 
 /**
- * What qs makes of `a=1&b=2` where nothing is encoded, in brackets or there twice; undefined for
- * other texts. Most query strings are so plain, and qs takes ten times as long.
+ * Equals the result of qs for a text such as `a=1&b=2`, where nothing is encoded, in brackets or
+ * repeated; undefined for other texts. Most query strings are so plain, and qs takes ten times as
+ * long.
  */
 function plainQuery(text: string): Record<string, unknown> | undefined {
   if (/[%+[\]]|__proto__/.test(text)) return undefined;
@@ -59,7 +62,7 @@ function plainQuery(text: string): Record<string, unknown> | undefined {
   return fields;
 }
 
-/** Looks no further than it must. */
+/** Stops counting at the limit. */
 function hasTooMany(text: string): boolean {
   let count = 1;
   for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1))
@@ -80,7 +83,7 @@ function read(text: string, charset: FormCharset, place: string): Record<string,
   }
 }
 
-/** With lists in place of objects whose keys are 0, 1, 2 and so on, beyond the library's limit. */
+/** Restores lists from objects whose keys are 0, 1, 2 and so on, beyond the library's limit. */
 function withLists(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(withLists);

@@ -1,6 +1,5 @@
 // Finds what belongs to a path, for paths of the contract: `/buyers/new`, `/buyers/{id}`.
 
-/** What was found for a path. */
 export interface FoundPath<T> {
   value: T;
   /** By name, decoded. */
@@ -10,7 +9,7 @@ export interface FoundPath<T> {
 interface Pattern<T> {
   value: T;
   segments: readonly string[];
-  /** Names of the segments that are parameters, by their place; undefined for fixed ones. */
+  /** Names of the segments that are parameters, by index; undefined for fixed segments. */
   names: readonly (string | undefined)[];
 }
 

@@ -19,14 +19,17 @@ export interface Plan {
   values: Record<string, unknown>;
   /** Reads the total, where the statement answers more than the number. */
   settled?: SettledCount | undefined;
-  /** Columns that were asked for and do not exist. */
+  /** Requested columns that do not exist. */
   unknown_columns: string[];
 }
 
-/** Plans by query, and their projection: of queries that many requests share (valid-queries.ts). */
+/**
+ * Plans with their projection, by query object: many requests share a query
+ * (src/http/valid-queries.ts).
+ */
 const known = new WeakMap<ListQuery, { plan: Plan; projection: Projection }>();
 
-/** What a list reads: which records, in which order, from where, and with which columns. */
+/** Plans which records a list reads, in which order, from where, and with which columns. */
 export async function planList(query: ListQuery, options: ListOptions): Promise<Plan> {
   const { db, now } = options;
   const plan = knownPlan(query, options) ?? (await planUnknown(query, options));
@@ -90,8 +93,8 @@ const isPlain = (shape: ListShape, { plural }: Projection): boolean =>
   !isFoundFirst(shape);
 
 /**
- * The count of a filtered list that is remembered in part. Not of a text, which is seldom searched
- * twice, nor in a transaction, which sees its own rows.
+ * The partly cached count of a filtered list. Not for a text, which is seldom searched twice, nor
+ * in a transaction, which sees its own rows.
  */
 async function settledCount(
   db: Db,
@@ -103,7 +106,7 @@ async function settledCount(
   return savedCount(db, projection, { conditions, values });
 }
 
-/** The order of a list. A limited caller's order is that of what this caller may read. */
+/** A limited caller's list is ordered by the values that this caller may read. */
 function sortOf(
   order: string | undefined,
   {
@@ -127,7 +130,7 @@ function limitsOf({ per_page = 25, page = 1, cursor }: ListQuery) {
   };
 }
 
-/** The columns asked for, in the contract's order; all if none is named. */
+/** The requested columns in the contract's order; undefined for all. */
 function knownColumns({ columns }: ListQuery, projection: Projection): string[] | undefined {
   if (!columns?.length) return undefined;
   const known = fieldsOf(projection).filter(({ name }) => columns.includes(name));

@@ -12,19 +12,17 @@ import { freeRequests, type FreeRequests } from './free-requests';
 // endpoints is easily known: there requests also count against the address that they come from, and
 // at a lead token against the number that they are about.
 
-/** A request that is counted. */
 export interface Counted {
   operation: Pick<Operation, 'power'>;
-  /** Asked for only where its address counts. */
+  /** Read only where its address counts. */
   req: { ip?: string | undefined };
-  /** Takes the RateLimit headers. */
   res: Response;
 }
 
 export interface RateLimits {
   /**
    * Counts a request against its credentials and sends the RateLimit headers. Throws 429 when none
-   * is left. Returns a promise only when the database may have to be asked.
+   * is left. Returns a promise only when the database may be needed.
    */
   take(sender: Authenticated, request: Counted): void | Promise<void>;
   /**
@@ -57,7 +55,6 @@ export interface RateLimitOptions {
   window_seconds: number;
 }
 
-/** Requests by lead token about one number. */
 const MAX_OF_NUMBER = 60;
 
 export function rateLimits({ counter, limits, window_seconds }: RateLimitOptions): RateLimits {
@@ -106,8 +103,8 @@ interface Limited extends Subject {
 }
 
 /**
- * Most addresses and numbers send little: what is limited for one of them asks the database only
- * after a few requests that this process allows by itself.
+ * Most addresses and numbers send few requests: their limits query the database only after a few
+ * requests that this process allows by itself.
  */
 function takeOne(
   { of, ...subject }: Limited,
@@ -120,7 +117,7 @@ function takeOne(
 }
 
 /**
- * What requests without credentials of the company count against. First the address, so that its
+ * The limits of requests without credentials of the company. First that of the address, so that its
  * refused requests use up nothing of what others need. Submissions have a limit of their own: no
  * flood of other requests keeps leads out. Requests of carriers are not limited.
  */

@@ -10,7 +10,6 @@ import { hasTooManyValues } from './well-formed';
  */
 const UNKNOWN_CALLER_BODY_BYTES = 65_536;
 
-/** How large a body may be. */
 export const bodyLimit = (is_known: boolean, max_body_bytes: number): number =>
   is_known ? max_body_bytes : Math.min(UNKNOWN_CALLER_BODY_BYTES, max_body_bytes);
 
@@ -37,7 +36,7 @@ export function bodyReader({ max_body_bytes }: { max_body_bytes: number }): Body
     const limit = bodyLimit(is_known, max_body_bytes);
     // The library would read all of it before it refuses it.
     if (Number(length ?? 0) > limit) throw bodyTooLarge(limit);
-    // The parsers take such a request for one without a body, and it would be run.
+    // The parsers would treat such a request as one without a body, and it would run.
     if (!req.socket.readable)
       throw new HttpProblem('malformed_body', 'The connection ended before the body was read.');
     const is_form = Boolean(req.is(FORM));

@@ -78,7 +78,6 @@ interface Reading {
   aside: SetAside | undefined;
 }
 
-/** Reads and validates a request that is not known to be valid. */
 async function readUnknown(
   received: Received,
   { validate, queries }: Pick<Pipeline, 'validate' | 'queries'>,
@@ -118,7 +117,7 @@ interface Asked {
   destinations: LoadDestinationTest;
 }
 
-/** Throws a problem for what a request names, reads or writes and the caller may not. */
+/** Throws a problem for records and fields that the caller may not name, read or write. */
 async function requireRights(
   db: Db,
   caller: Caller,
@@ -133,7 +132,7 @@ async function requireRights(
   await requireOwnDestinations(db, named.operation, sent);
 }
 
-/** Sets aside what names a record that the caller cannot see, until the rest is visible. */
+/** Ignores fields that name a record that the caller cannot see, until all others are visible. */
 async function requireVisible(
   db: Db,
   caller: Caller,
@@ -148,14 +147,13 @@ async function requireVisible(
     }
 }
 
-/** A request in the contract's types. */
 export interface ReadCall {
   call: Call<OperationId>;
-  /** The record that a PUT changes nothing of. */
+  /** The record of a PUT that changes nothing. */
   unchanged: StoredRecord | undefined;
 }
 
-/** Whether a body has no field that changes something. */
+/** A serializer changes nothing. */
 const isEmpty = (body: unknown): boolean =>
   isObject(body) && Object.keys(body).every((name) => name === 'serializer');
 
@@ -200,7 +198,7 @@ function withLeadToken(sent: Fields, { parameters }: Operation, { token }: LeadO
 
 const NAME = 'lead_token';
 
-/** A blank `auth_token` is none, and the validator would refuse it. */
+/** Drops a blank `auth_token`: the validator would refuse it. */
 function fieldsOf({ query, body }: Request): Fields {
   const { auth_token, ...others } = query;
   return { query: auth_token === '' ? others : query, body: body as unknown };
@@ -210,11 +208,11 @@ interface Checked {
   operation: Operation;
   req: Request;
   res: Response;
-  /** What could not be read already. */
+  /** Faults of fields that could not be read. */
   unreadable: Faults;
 }
 
-/** Names everything that is wrong at once: what could not be read, and what is not allowed. */
+/** Reports all faults at once: those of reading, and those of validation. */
 async function validateAll(
   validate: Validator,
   { operation, req, res, unreadable }: Checked,
@@ -232,11 +230,11 @@ async function validateAll(
 
 interface LenientlyChecked extends Checked {
   aside: SetAside;
-  /** What was sent, before it was turned into the types of the contract. */
+  /** The fields before they were turned into the types of the contract. */
   sent: Fields;
 }
 
-/** Sets aside what is wrong, until the rest is right. */
+/** Ignores faulty fields, until all others are valid. */
 async function validateOthers(
   validate: Validator,
   { aside, sent, ...checked }: LenientlyChecked,
@@ -251,7 +249,9 @@ async function validateOthers(
     }
 }
 
-/** Replaces what cannot be stored. Carriers deliver a text once: what is refused is lost. */
+/**
+ * Replaces characters that cannot be stored. Carriers deliver a text once: a refused one is lost.
+ */
 function repair(req: Request, aside: SetAside | undefined): void {
   const faults = new Faults();
   const [query, body] = [req.query, req.body as unknown].map((part) =>
@@ -266,12 +266,12 @@ function cutDetails(body: unknown, schema: Schema): void {
   if (!isObject(body)) return;
   for (const [name, property] of Object.entries(facets(schema).properties)) {
     const [value, { max, minLength }] = [body[name], facets(property)];
-    // Those that must be there are ids and numbers.
+    // Required fields are ids and numbers.
     if (typeof value === 'string' && max.length !== undefined && minLength === 0)
       body[name] = cutText(value, max.length);
   }
 }
 
-/** `"abc"`, `W/"abc"` and `abc` alike. */
+/** Accepts `"abc"`, `W/"abc"` and `abc`. */
 const checksumOf = (header: string | undefined): string | undefined =>
   header?.replace(/^W\//, '').replaceAll('"', '').trim();

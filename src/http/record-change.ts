@@ -1,10 +1,8 @@
 import type { Db } from '../db/tenant';
 import { INSERT_CHANGE } from './queries/change-log';
 
-/** Columns that changed, by name. */
 export type ChangedColumns = Record<string, { from: unknown; to: unknown }>;
 
-/** An entry of the change log. */
 export interface Change {
   uuid: string;
   created_at: Date;
@@ -14,13 +12,12 @@ export interface Change {
   /** operationId */
   operation: string;
   changes: ChangedColumns;
-  /** As far as a limited caller may read them; null for callers who may read all. */
+  /** The part that a limited caller may read; null for callers who may read all. */
   changes_shown: ChangedColumns | null;
   user_id: bigint | null;
   user_email: string | null;
   /** Null for a lead token. */
   access_token_id: bigint | null;
-  /** Name of the credentials. */
   credentials: string;
   request_id: string;
   /** X-Request-Id as the client sent it. */

@@ -29,7 +29,7 @@ type DirectCall<Call> = Call & { body: { serializer?: string } };
 type Entry = DirectEntry | undefined;
 /** Undefined for a request that writes more. */
 type MayWrite = DirectWrite | undefined | Promise<DirectWrite | undefined>;
-/** What a reply has in addition to the record; called after the write. */
+/** Fields of a reply in addition to the record; called after the write. */
 type Extra = () => object;
 
 /**
@@ -51,13 +51,13 @@ export function recordHandlers<P extends Projection>(projection: P, clock: () =>
       unsaved(optionsOf(resource, call), row),
 
     /**
-     * `create` in one statement, where `write` is all that it does; undefined where it is not
-     * (write-directly.ts).
+     * `create` in one statement, where `write` is the whole work; undefined where it is not
+     * (src/http/write-directly.ts).
      */
     createDirectly: (call: DirectCall<Request>, entry: Entry, write: MayWrite) =>
       direct(resource, call, { entry, write }),
 
-    /** The same for an update. */
+    /** Like `createInStatement`, for an update. */
     updateDirectly: (call: DirectCall<Change>, entry: Entry, write: MayWrite) => {
       const { params, if_match } = call;
       return direct(resource, call, { entry, write, record: { reference: params.id, if_match } });
@@ -78,8 +78,8 @@ export function recordHandlers<P extends Projection>(projection: P, clock: () =>
     ) => change(resource, call, { ahead: async () => undefined, work, extra }),
 
     /**
-     * The same where other records must be locked before the record is: `ahead` locks them, and
-     * `work` gets what it returned.
+     * Like `update`, where other records must be locked before the record: `ahead` locks them, and
+     * `work` gets its result.
      */
     updateAfter: <F, A>(
       call: Change & Body<F>,
@@ -89,8 +89,8 @@ export function recordHandlers<P extends Projection>(projection: P, clock: () =>
     ) => change(resource, call, { ahead, work, extra }),
 
     /**
-     * `work` marks the locked record as deleted, and detaches what belongs to it. `ahead` locks
-     * other records that must be locked before it.
+     * `work` marks the locked record as deleted, and detaches records that belong to it. `ahead`
+     * locks other records that must be locked before it.
      */
     delete: (
       call: Change,

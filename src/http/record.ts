@@ -9,9 +9,9 @@ import { writtenMovingColumns } from './stored-fields';
 import { suggestionFor } from './suggestion';
 import { recordTemplate } from '../db/record-statements';
 
-/** Whether a serializer asks for the foreign keys too. */
+/** Serializers with foreign keys. */
 export const isGrid = (serializer?: string): boolean => serializer?.endsWith('_grid') ?? false;
-/** Whether it asks for only what people outside the company may see. */
+/** Serializers with only the columns that people outside the company may see. */
 export const isExternal = (serializer?: string): boolean =>
   serializer?.endsWith('_external') ?? false;
 
@@ -32,14 +32,14 @@ export interface RecordOptions<P extends Projection> {
   serializer?: string | undefined;
   /** Only these; all when absent. */
   columns?: readonly string[] | undefined;
-  /** Whether the reader has nothing but a lead token, and has sent nothing of the record. */
+  /** The reader has nothing but a lead token, and has sent nothing of the record. */
   by_token?: boolean;
 }
 
-/** What the request of a reader by lead token has sent of the record. */
+/** The fields of the record that the request of a reader by lead token has sent. */
 const NOTHING_SENT = '{}';
 
-/** What ETag and If-Match carry of a record. */
+/** The value of ETag and If-Match for a record. */
 export const checksumOf = (record: string): string =>
   createHash('md5').update(record).digest('hex');
 
@@ -104,7 +104,7 @@ export function show<P extends Projection>(
   return showRead(options, (wanted) => readRecord(wanted, reference));
 }
 
-/** The same by the identifier that the customer gave it. */
+/** Like `show`, by the identifier that the customer gave the record. */
 export function showBy<P extends Projection>(
   options: ShowOptions<P>,
   key: 'user_buyer_id',
@@ -176,7 +176,7 @@ export async function requireVisible(db: Db, { plural }: Projection, id: bigint)
   );
 }
 
-/** Whether a record is read as the change log compares it: all default columns, unrestricted. */
+/** True where a record is read as the change log compares it: all default columns, unrestricted. */
 const isWhole = ({ db, serializer, by_token }: RecordOptions<Projection>): boolean =>
   !db.accessScope && !isExternal(serializer) && !by_token;
 const whole = <P extends Projection>({
@@ -202,7 +202,9 @@ async function logged<P extends Projection>(
   };
 }
 
-/** Gives the change log a record after its change, where the reply is not made by `written`. */
+/**
+ * Gives the change log a record after its change, where `loadWriteReply` does not make the reply.
+ */
 export async function logChanged<P extends Projection>(
   options: RecordOptions<P>,
   reference: Reference,

@@ -4,12 +4,12 @@ import { HttpProblem, type ErrorCode } from '../errors';
 import { problemFor } from './error-handler';
 import { HAS_COMPANY } from './queries/companies';
 
-/** What a request may find that runs while its company is removed, in addition to internal errors. */
+/** Problems of a request that runs while its company is removed, in addition to internal errors. */
 const FOUND_MISSING = new Set<ErrorCode>(['unknown_reference', 'wrong_state']);
 
 /**
- * The error of a request, or 401 where its company was removed meanwhile: then nothing that the
- * request reads or names is there, and its credentials were good for a moment only.
+ * The error of a request, or 401 where its company was removed meanwhile: then no record that the
+ * request reads or names exists, and its credentials were valid for a moment only.
  */
 export async function errorUnlessRemoved(
   error: unknown,

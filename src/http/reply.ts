@@ -9,7 +9,7 @@ export class Json<T = unknown> {
   constructor(
     readonly parts: string | readonly string[],
     readonly headers: Record<string, string> = {},
-    /** Of several that the contract promises. */
+    /** Set where the contract declares several. */
     readonly status?: number,
   ) {}
 
@@ -18,12 +18,10 @@ export class Json<T = unknown> {
   }
 }
 
-/** An answer to a carrier. */
 export class Twiml {
   constructor(readonly text: string) {}
 }
 
-/** A whole list as CSV. */
 export class Csv {
   readonly media_type = 'text/csv';
   constructor(
@@ -32,20 +30,19 @@ export class Csv {
   ) {}
 }
 
-/** 304: what the caller holds is current. */
+/** 304: the caller has the current state. */
 export class NotModified {
   constructor(readonly headers: Record<string, string>) {}
 }
 
 /**
- * Server-sent events, as they come, until there are no more or the reader is gone. `events` may
- * throw a problem, which is sent instead; the signal comes when the response ends, in any way.
+ * Server-sent events, until there are no more or the reader is gone. `events` may throw a problem,
+ * which is sent instead; the signal is aborted when the response ends for any reason.
  */
 export class EventStream {
   constructor(readonly events: (reader_gone: AbortSignal) => AsyncIterable<string>) {}
 }
 
-/** A file as it was uploaded. */
 export class Download {
   readonly media_type = 'application/octet-stream';
   constructor(

@@ -7,8 +7,8 @@ import {
 } from '../contract';
 
 /**
- * The contract as requests are checked by: with the media types of x-also-accepts, with the query
- * string of x-fields as a body, and with other extensions as the keywords they stand for.
+ * The contract against which requests are checked: with the media types of x-also-accepts, with the
+ * query string of x-fields as a body, and with other extensions as the keywords they stand for.
  */
 export function requestDocument(document: ContractDocument): ContractDocument {
   const copy = structuredClone(document);
@@ -42,7 +42,7 @@ function useKeywords(node: unknown): void {
   if (values !== undefined) schema.additionalProperties = values;
   if (fields !== undefined) schema.properties = { ...fields, ...schema.properties };
   if (schema['x-accepts']?.includes('null')) allowNull(schema);
-  // An object is sent as pairs in a text, an id as a name: the first is an object by now.
+  // Only an id may still be a text: an object that was sent as pairs is an object by now.
   if (schema['x-accepts']?.includes('string') && [schema.type].flat().includes('integer'))
     schema.type = [schema.type ?? [], 'string'].flat();
   if (schema['x-list'] !== undefined) {

@@ -8,8 +8,8 @@ const MAX_DEPTH = 32;
 
 /**
  * The texts and longer numbers that a request sent: in its path, its query string, its headers and
- * its body, decoded. What an error says of them is not logged. Undefined when they are too many to
- * look for.
+ * its body, decoded. They are masked in logged errors. Undefined when they are too many to search
+ * for.
  */
 export function valuesOf(req: Request): string[] | undefined {
   const found = new Set<string>();

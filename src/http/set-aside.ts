@@ -4,14 +4,12 @@ import { HttpProblem, type FieldFaults } from '../errors';
 type Fields = Record<string, unknown>;
 
 /**
- * The fields of a request that cannot be used, and why. An operation with `x-lenient` is not
- * refused for them: it goes on without them, and says so in its answer. What it cannot do without
- * is refused as everywhere.
+ * The fields of a request that cannot be used, and why. An operation with `x-lenient` goes on
+ * without them, and names them in its answer. Faults of required fields refuse the request.
  */
 export class SetAside {
   /** Without a prototype: field names come from requests. */
   readonly faults = Object.create(null) as FieldFaults;
-  /** The values as they were sent. */
   readonly values = Object.create(null) as Fields;
 
   constructor(private readonly required: ReadonlySet<string>) {}
@@ -21,8 +19,8 @@ export class SetAside {
   }
 
   /**
-   * Moves the fields that a problem names out of `fields`. Throws what is no problem of such
-   * fields, and a problem of required ones, with these alone.
+   * Moves the fields that a problem names out of `fields`. Throws other errors, and a problem of
+   * the required fields alone.
    */
   take(error: unknown, fields: Fields, sent: Fields = fields): void {
     if (!(error instanceof HttpProblem) || error.status !== 422) throw error;
@@ -42,7 +40,7 @@ export class SetAside {
     this.note(error.faults);
   }
 
-  /** Adds faults of what is used all the same, in another form. */
+  /** Adds faults of fields that are used nevertheless, in another form. */
   note(faults: FieldFaults): void {
     for (const [field, found] of Object.entries(faults))
       this.faults[nameOf(field)] = [...(this.faults[nameOf(field)] ?? []), ...found];
@@ -53,5 +51,5 @@ export class SetAside {
   }
 }
 
-/** The field of a request in which something deeper is wrong. */
+/** The field of a request that has a fault at any depth. */
 const nameOf = (field: string): string => field.split('.')[0]!;

@@ -11,9 +11,9 @@ import type { Db } from '../db/tenant';
 import { fault, HttpProblem, type FieldFaults } from '../errors';
 import { recordsInPath, tableOfPath } from './access-scope';
 
-// Columns with x-side are hidden from limited callers who do not see that side of the record: what
-// buyers pay, or what traffic sources are paid. What the company itself pays is hidden from all of
-// them. Nor may such callers find or sort records by them: that would tell the values.
+// Columns with x-side are hidden from limited callers who do not see that side of the record: the
+// payments of buyers, or those to traffic sources. Costs of the company itself are hidden from all
+// of them. Such callers cannot filter or sort records by them either: that would reveal the values.
 
 type Sent = Record<string, unknown>;
 
@@ -40,7 +40,7 @@ export async function requireVisibleSides(
 
 /**
  * Throws 422 for fields of a body about a side of the record of the path that a limited caller does
- * not see: what is refused, and what is not, would tell the values.
+ * not see: the difference between refused and accepted values would reveal the stored ones.
  */
 export async function requireWritableSides(
   db: Db,
@@ -71,7 +71,7 @@ const WORDS = {
 const hiddenOf = (visible: VisibleSides, side: Side): string =>
   WORDS[side === 'sale' || !visible.sale ? 'sale' : 'purchase'];
 
-/** The sides that a parameter is about; of a list, those of each of its values. */
+/** The sides that a parameter is about; for a list, those of each of its values. */
 function sidesOf(parameter: Parameter, operation: Operation, value: unknown): Side[] {
   if (value === undefined) return [];
   const sides = [value].flat().map((each) => {
@@ -82,8 +82,8 @@ function sidesOf(parameter: Parameter, operation: Operation, value: unknown): Si
 }
 
 /**
- * The body of a write without hidden columns that are null, as a limited caller has read them: they
- * stay as they are.
+ * The body of a write without the hidden columns that are null, which is how a limited caller has
+ * read them: they stay unchanged.
  */
 export async function withoutHidden<Body>(
   db: Db,
@@ -107,7 +107,6 @@ export async function withoutHidden<Body>(
   return Object.fromEntries(Object.entries(body).filter(([name]) => !hidden.has(name))) as Body;
 }
 
-/** The schema of the record in an answer. */
 function recordOf(response: Operation['responses'][string] | undefined): Schema | undefined {
   const content = response?.content as Record<string, { schema?: Schema }> | undefined;
   const schema = content?.['application/json']?.schema;
@@ -124,7 +123,6 @@ const columnOf = (order: string) => order.replace(/^call_limits\./, '');
 const sideOfColumn = (operation: Operation, order: string): Side | undefined =>
   rowsOf(operation)?.schema.properties?.[columnOf(order)]?.['x-side'];
 
-/** The rows of a list: the name of their schema, and the schema. */
 function rowsOf({ responses }: Operation): { name: string; schema: Schema } | undefined {
   const content = responses['200']?.content as Record<string, { schema?: Schema }> | undefined;
   const page = content?.['application/json']?.schema;
@@ -137,7 +135,6 @@ function rowsOf({ responses }: Operation): { name: string; schema: Schema } | un
 
 let sides_of_lists: Map<string, Map<string, Side>> | undefined;
 
-/** The sides of the filters of a list, by the schema of its rows. */
 export function sidesOfFilters(schema: string): ReadonlyMap<string, Side> {
   sides_of_lists ??= new Map(
     contract.operations.flatMap((operation) => {

@@ -6,18 +6,18 @@ import { queryOn, type BoundStatement } from '../db/statement';
 import { keyOf, type Db } from '../db/tenant';
 import { isUnavailable } from './database-errors';
 
-// Requests that say `stale_ok` read from a standby, where there is one that is not too old. What
-// fails there is read from the primary. Everything else of the request goes to the primary anyway:
-// who the caller is, transactions, writes.
+// Requests that say `stale_ok` read from a standby, where there is one that is not too old. Reads
+// that fail there are repeated on the primary. The rest of the request goes to the primary anyway:
+// authentication, transactions, writes.
 
 /** The header that says how old the data of an answer are, in seconds. */
 export const DATA_AGE = 'X-Data-Age';
 
-/** Canceled, because a statement ran out of time: it would on the primary, too. */
+/** Canceled, because a statement ran out of time: the primary would cancel it too. */
 const QUERY_CANCELED = '57014';
 
 export interface StaleReads {
-  /** The same part of the database, read from the standby as far as it may be. */
+  /** Like `db`, but it reads from the standby where that is possible. */
   of(db: Db): Db;
 }
 
@@ -63,7 +63,7 @@ export function staleReads(primary: Database, standby: Standby | undefined): Sta
   };
 }
 
-/** Whether the standby is the reason: it is down, it restarts, or it must replay a change. */
+/** The standby is the reason: it is down, it restarts, or it must replay a change. */
 function mayBeReadElsewhere(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string };
   if (code === QUERY_CANCELED) return /recovery/.test(message ?? '');

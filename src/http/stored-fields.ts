@@ -5,9 +5,9 @@ import { Faults } from './faults';
 import { isObject, properties } from './normalize-value';
 import { Json } from './reply';
 
-// What a PUT sends as GET shows it changes nothing. Clients read a record, change a field and send
-// all of it back, with the columns that cannot be written. What equals the stored record is left
-// out before the request is checked; a column that differs and cannot be written is refused.
+// A PUT may send back what GET shows. Clients read a record, change a field and send all of it,
+// with the columns that cannot be written. Values that equal the stored record are left out before
+// the request is checked; a column that differs and cannot be written is refused.
 
 type Fields = Record<string, unknown>;
 
@@ -54,7 +54,7 @@ function describe({ method, path, body }: Operation): StoredRecord | undefined {
 
 let moving_by_root: Map<string, string[]> | undefined;
 
-/** Columns of a record, by its name in replies, that a PUT writes though they change by themselves. */
+/** Columns that a PUT writes though they change by themselves, by the name of the record. */
 export function writtenMovingColumns(root: string): string[] {
   moving_by_root ??= new Map(
     contract.operations.flatMap((operation) => {
@@ -76,13 +76,13 @@ function widest({ parameters }: Operation): string | undefined {
   return values.find((value): value is string => String(value).endsWith('_grid'));
 }
 
-/** Whether a body must be compared with the record: it has a column that cannot be written. */
+/** Only a body with a column that cannot be written is compared with the record. */
 export const isAsShown = ({ columns, writable }: StoredRecord, body: Fields): boolean =>
   Object.keys(body).some((name) => Object.hasOwn(columns, name) && !writable.has(name));
 
 /**
- * The body without what equals the stored record. Throws 422 for columns that differ and cannot be
- * written; those that change by themselves may have changed since they were read.
+ * The body without the values that equal the stored record. Throws 422 for columns that differ and
+ * cannot be written; columns that change by themselves may have changed since they were read.
  */
 export function withoutStored(
   { columns, writable }: StoredRecord,
@@ -122,7 +122,6 @@ function read(value: unknown, schema: Schema): unknown {
   return properties({ value }, allowed, '', { ...context }).value;
 }
 
-/** The record in the reply of its GET. */
 export function recordIn(reply: unknown, { root }: StoredRecord): Fields {
   const record = reply instanceof Json ? (JSON.parse(reply.text) as Fields)[root] : undefined;
   if (!isObject(record)) throw new Error(`the reply has no ${root}`);

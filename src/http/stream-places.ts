@@ -9,19 +9,21 @@ const MAX_OF_READER = 5;
 
 interface Streamed {
   company_id: bigint;
-  /** Whose streams are counted together: an agent, or credentials. */
+  /** The owner of the counted streams: an agent, or credentials. */
   reader: { kind: 'agent' | 'access_token'; id: bigint };
 }
 
-/** Takes a place for a stream, and returns what gives it back. Throws 429 if none is left. */
+/**
+ * Takes a slot for a stream, and returns the function that releases it. Throws 429 if none is left.
+ */
 export type TakePlace = (stream: Streamed) => () => void;
 
 const READERS = { agent: 'This agent has', access_token: 'These credentials have' };
 
-/** The places of a process. A company has a quarter of all connections. */
+/** The slots of a process. A company has a quarter of all connections. */
 export function streamPlaces(max_connections: number): TakePlace {
   const max_of_company = Math.ceil(max_connections / 4);
-  /** By company, and by `<company>/<kind>/<id>`. */
+  /** Counts by company, and by `<company>/<kind>/<id>`. */
   const taken = new Map<string, number>();
   const add = (key: string, n: 1 | -1) => {
     const sum = (taken.get(key) ?? 0) + n;

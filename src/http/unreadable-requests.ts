@@ -21,16 +21,16 @@ interface ParserError extends Error {
   reason?: string;
 }
 
-/** Answers on this server what Node would refuse without a body. */
+/** Answers the requests that Node would refuse without a body. */
 export function answerUnreadable(server: Server, log: Logger): void {
-  // Node would drop those after the 2,000th, such as an If-Match. Their bytes are limited anyway.
+  // Node would drop headers after the 2,000th, such as an If-Match. Their bytes are limited anyway.
   server.maxHeadersCount = 0;
   const last_answers = new WeakMap<Duplex, ServerResponse>();
   server.prependListener(
     'request',
     (req: IncomingMessage, res: ServerResponse) => void last_answers.set(req.socket, res),
   );
-  // An expectation that is not known may be ignored (RFC 9110, 10.1.1).
+  // An unknown expectation may be ignored (RFC 9110, 10.1.1).
   server.on('checkExpectation', (req, res) => void server.emit('request', req, res));
   const refuse = (socket: Duplex, problem: HttpProblem, fault?: string) => {
     const last = last_answers.get(socket);

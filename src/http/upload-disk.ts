@@ -5,7 +5,7 @@ import { diskStorage, type StorageEngine } from 'multer';
 import { HttpProblem } from '../errors';
 import type { Storage } from '../storage/storage';
 
-/** How many bytes are written before the disk is asked again. */
+/** How many bytes are written before free space is checked again. */
 const CHECKED_BYTES = 16_777_216;
 
 /**
@@ -20,13 +20,13 @@ export function uploadDisk(storage: Storage): StorageEngine {
   return {
     _handleFile: (req, file, done) => {
       const checked = roomCheck(storage);
-      // What fails is reported by the disk, whose stream this is.
+      // The disk storage, which reads this stream, reports its failure.
       pipeline(file.stream, checked, () => undefined);
       Object.defineProperty(file, 'stream', { value: checked, configurable: true });
       disk._handleFile(req, file, (error, info) => {
         if (!error) return done(null, info);
         const { path } = file as Partial<Express.Multer.File>;
-        // Without a path multer has removed it already.
+        // Without a path, multer has removed the file already.
         if (path === undefined) return done(error);
         rm(path, { force: true }, () => done(error));
       });

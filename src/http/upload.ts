@@ -19,7 +19,7 @@ export interface Upload {
   path: string;
   name: string;
   bytes: number;
-  /** Where it is stored, and whether a record was given that key. */
+  /** The key in the storage, and whether a record refers to it. */
   stored?: { key: string; is_used: boolean };
 }
 
@@ -33,9 +33,9 @@ export async function storeUpload(storage: Storage, upload: Upload): Promise<voi
   upload.stored = { key, is_used: false };
 }
 
-/** Deletes what came with a request, but for what a record may refer to now. */
+/** Deletes the file of a request, unless a record may refer to it now. */
 export async function discardUpload(storage: Storage, { path, stored }: Upload): Promise<void> {
-  // What cannot be removed now is removed by housekeeping.
+  // Housekeeping removes a file that cannot be removed now.
   if (stored && !stored.is_used) await storage.remove(stored.key).catch(() => undefined);
   await rm(path, { force: true });
 }
@@ -138,13 +138,12 @@ async function fileOf(req: Request, field: string): Promise<Upload | undefined> 
   }
 }
 
-/** The field of a form that is a file. */
 function fileField({ multipart }: Operation): string | undefined {
   const properties = Object.entries(multipart ? facets(multipart).properties : {});
   return properties.find(([, schema]) => facets(schema).formats.has('binary'))?.[0];
 }
 
-/** Refuses at once what its first bytes show not to be CSV, rather than by an import that fails. */
+/** Refuses a file whose first bytes are not CSV at once: its import would fail. */
 async function requireCsv(upload: Upload, field: string): Promise<void> {
   if (upload.bytes === 0)
     throw HttpProblem.field(field, 'invalid_file', 'is empty; it must be a CSV file');

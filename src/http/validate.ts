@@ -23,7 +23,7 @@ import { PATTERN_LIMITS } from '../tokens/patterns';
 interface Format {
   type: 'string' | 'number';
   validate: (value: never) => boolean;
-  /** What is allowed, for the error. */
+  /** The allowed values, for the error. */
   allowed: string;
 }
 
@@ -34,7 +34,7 @@ const SIP = new RegExp(
     '(?::\\d{1,5})?(?:;[A-Za-z0-9_.=-]{1,50}){0,5}$',
 );
 
-/** The validator checks the format also of texts that are too long; this is longer than any. */
+/** The validator also checks the format of texts that are too long; no valid text is longer. */
 const MAX_LENGTH = 5_000;
 
 export function isCallDestination(value: string): boolean {
@@ -107,8 +107,8 @@ export const FORMATS: Record<string, Format> = {
     validate: (value: string) => parseMailbox(value) !== undefined,
     allowed: 'must be one e-mail address, such as desk@example.com or Desk <desk@example.com>',
   },
-  // Those that this service requests are checked further, by who knows the networks that are
-  // allowed. Carriers send a blank one for none.
+  // URLs that this service requests are checked further, by code that knows the allowed networks.
+  // Carriers send a blank text for none.
   'http-url': {
     type: 'string',
     validate: (value: string) => value === '' || isHttpUrl(value),
@@ -125,9 +125,9 @@ type Step = RequestHandler & { name: string };
 export type Validator = (operation: Operation, req: Request, res: Response) => Promise<void>;
 
 /**
- * express-openapi-validator, one step of it at a time, made for each resource at its first request.
- * Its route lookup compiles every path again at each request, so it is asked once for each
- * operation and its answer is kept; its security step is `auth/authenticator.ts`.
+ * Runs express-openapi-validator one step at a time; it is created for each resource at the first
+ * request. Its route lookup compiles every path again at each request, so it runs once for each
+ * operation and its result is kept; src/http/auth/authenticator.ts replaces its security step.
  */
 export function validator(app: Application): Validator {
   const document = requestDocument(contract.document);
@@ -144,15 +144,15 @@ export function validator(app: Application): Validator {
   };
   return async (operation, req, res) => {
     const checked = known.get(operation) ?? (await prepare(operation));
-    // The validator keeps what it has compiled for each Content-Type, parameters and all: only the
-    // media type may come through.
+    // The validator caches compiled schemas by the whole Content-Type, with its parameters: only
+    // the media type may reach it.
     const { headers } = req;
     if (headers['content-type'] !== undefined) {
       if (operation.body) headers['content-type'] = headers['content-type'].split(';')[0];
       else delete headers['content-type'];
     }
     const is_plain_get = req.method === 'GET' && !operation.body;
-    // The first request is what the validator compiles all parameters for.
+    // The validator compiles the parameters that the first request has: that one gets all of them.
     const metadata =
       is_plain_get && checked.is_compiled ? checked.metadataOf(req) : checked.metadata;
     req.openapi = { ...metadata, pathParams: { ...req.params } as Record<string, string> };
@@ -161,20 +161,18 @@ export function validator(app: Application): Validator {
   };
 }
 
-/** How requests of an operation are checked. */
 interface Checked {
   check: Step;
   metadata: OpenApiMetadata;
   metadataOf: (req: Request) => OpenApiMetadata;
-  /** Whether the validator has compiled the operation for GET without a body. */
+  /** The validator has compiled the operation for GET without a body. */
   is_compiled?: boolean;
 }
 
 /**
- * Returns what the validator gets to know of an operation for one request: without the parameters
- * of the query string that the request does not have. The validator spends time on each parameter
- * that it is given, and a list has thirty. The schema that it has compiled still checks all of
- * them.
+ * Creates the metadata of an operation for one request: without the query parameters that the
+ * request does not have. The validator spends time on each parameter that it is given, and a list
+ * has thirty. Its compiled schema still checks all of them.
  */
 function withoutAbsent(metadata: OpenApiMetadata): (req: Request) => OpenApiMetadata {
   const { parameters = [] } = metadata.schema as { parameters?: Parameter[] };
@@ -192,14 +190,14 @@ function withoutAbsent(metadata: OpenApiMetadata): (req: Request) => OpenApiMeta
   };
 }
 
-/** Whether a parameter is in the query string under its own name alone. */
+/** True for a parameter that is in the query string under its own name alone. */
 function isSimple({ in: place, schema }: Parameter): boolean {
   if (place !== 'query' || !schema) return false;
   const { types, properties } = facets(schema);
   return !types.has('object') && Object.keys(properties).length === 0;
 }
 
-/** Finds out which operation a request is for; checks a request of it. */
+/** `lookup` finds the operation of a request; `check` validates the request. */
 type Steps = Record<'lookup' | 'check', Step>;
 
 function stepsFor(document: ContractDocument): Steps {

@@ -10,17 +10,16 @@ import {
 import { suggestionFor } from './suggestion';
 import { FORMATS } from './validate';
 
-/** An error of express-openapi-validator. */
 export interface ValidatorError {
-  /** Where it is, such as /body/name. */
+  /** Pointer to the faulty value, such as /body/name. */
   path: string;
   message: string;
   errorCode?: string;
 }
 
 /**
- * The problem for what the validator found: 404 for the path, where the operation finds something
- * by it; otherwise 422 on each field.
+ * The problem for errors of the validator: 404 for the path, where the operation may answer so;
+ * otherwise 422 on each field.
  */
 export function validationProblem(
   found: readonly ValidatorError[],
@@ -74,7 +73,7 @@ function unknownName(error: ValidatorError, operation?: Operation): FieldFault |
     : fault('unknown_field', `is not a field of this operation${hint}`);
 }
 
-/** The names that are allowed where the path of an unknown one is. */
+/** The names that are allowed next to an unknown one. */
 function namesBeside(path: string, operation: Operation): string[] {
   const [, place, ...steps] = path.split('/');
   if (place === 'query')
@@ -84,7 +83,7 @@ function namesBeside(path: string, operation: Operation): string[] {
   return operation.body ? Object.keys(facets(operation.body).properties) : [];
 }
 
-/** What is allowed, in words; undefined for an error that only repeats others. */
+/** The fault in words; undefined for an error that only repeats others. */
 function faultOf(error: ValidatorError, operation?: Operation): FieldFault | undefined {
   const { path, message } = error;
   const keyword = keywordOf(error);
@@ -116,7 +115,6 @@ function typeWords(found: Facets | undefined, message: string): string {
   return words.length > 0 ? words.join(' or ') : message.replace(/^must be /, '');
 }
 
-/** The facets of the schema at a path of the validator. */
 function facetsAt(path: string, operation?: Operation): Facets | undefined {
   const [, place, first, ...rest] = path.split('/');
   if (!operation || !first) return undefined;

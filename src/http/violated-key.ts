@@ -1,4 +1,4 @@
-// Which unique or foreign key an error of Prisma is about.
+// Finds the unique or foreign key that an error of Prisma is about.
 
 interface Thrown {
   meta?: { target?: string[]; driverAdapterError?: { cause?: { constraint?: Constraint } } };

@@ -2,11 +2,11 @@ import { HttpProblem } from '../errors';
 import { isStorable, toStorable } from '../storable-text';
 import { Faults } from './faults';
 
-/** Of nested objects and lists; no real request is deeper. */
+/** Nesting of objects and lists; no real request is deeper. */
 const MAX_DEPTH = 32;
-/** Of all lists and objects together: the longest lists of the contract have a fifth of it. */
+/** Limit over all lists and objects: the longest lists of the contract have a fifth of it. */
 const MAX_VALUES = 50_000;
-/** Of one object; those of the contract have fewer, and so has the data of a lead. */
+/** Limit of one object; those of the contract have fewer fields, and so has the data of a lead. */
 const MAX_FIELDS = 1_000;
 
 const TOO_MANY_VALUES = `must not have more than ${MAX_VALUES} values`;
@@ -18,8 +18,8 @@ const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const OPENING = new Set([0x5b, 0x7b]);
 
 /**
- * Whether the bytes of a JSON text have more values than are read: to make that many objects takes
- * longer than to read the text that they stand in.
+ * Counts the values of a JSON text before it is parsed: making that many objects takes longer than
+ * reading the text.
  */
 export function hasTooManyValues(json: Uint8Array): boolean {
   if (json.length <= MAX_VALUES) return false;
@@ -43,8 +43,8 @@ interface Walk {
 }
 
 /**
- * Throws 422 for what must not come any further: text that PostgreSQL cannot store (U+0000,
- * unpaired surrogates), and so much, or so deep, that handling it would hold up other requests.
+ * Throws 422 for text that PostgreSQL cannot store (U+0000, unpaired surrogates), and for values so
+ * many, or so deep, that handling them would hold up other requests.
  */
 export function requireWellFormed(value: unknown, place: string): void {
   const walk: Walk = { faults: new Faults(), path: [], values: 0 };
@@ -54,7 +54,6 @@ export function requireWellFormed(value: unknown, place: string): void {
   if (problem) throw problem;
 }
 
-/** Whether PostgreSQL can store every text of these. */
 export function areStorable(params: Record<string, string>): boolean {
   return Object.values(params).every(isStorable);
 }
@@ -82,7 +81,7 @@ function look(value: unknown, walk: Walk, place: string): void {
 
 /**
  * The fields of a request with text that PostgreSQL can store. `data` may be the text of a JSON
- * object, with such characters as escapes. What was replaced is named in `faults`.
+ * object, with such characters as escapes. Replacements are reported in `faults`.
  */
 export function storableFields(source: unknown, faults: Faults): unknown {
   if (typeof source !== 'object' || source === null || Array.isArray(source)) return source;
@@ -104,7 +103,7 @@ interface Repair {
 
 function storable(value: unknown, repair: Repair, depth: number): unknown {
   if (typeof value === 'string') return storableText(value, repair);
-  // What is deeper is refused.
+  // Deeper values are refused later.
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value;
   if (Array.isArray(value)) return value.map((item) => storable(item, repair, depth + 1));
   return Object.fromEntries(
@@ -121,7 +120,7 @@ function storableText(text: string, repair: Repair): string {
   return toStorable(text);
 }
 
-/** The object whose JSON a text is. */
+/** Undefined for a text that is not the JSON of an object. */
 function parsed(text: string): object | undefined {
   if (!text.trimStart().startsWith('{')) return undefined;
   try {
@@ -143,7 +142,7 @@ function faultOf(text: string): string | undefined {
   return text.isWellFormed() ? undefined : 'must be well-formed Unicode';
 }
 
-/** Reads JSON that stands in a text of a request; undefined when it is none. */
+/** Parses JSON in a text of a request; undefined for other texts. */
 export function jsonIn(text: string, place: string): unknown {
   if (text.length > MAX_VALUES && hasTooManyValues(Buffer.from(text))) throw tooManyValues();
   let read: unknown;

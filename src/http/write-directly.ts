@@ -11,20 +11,20 @@ import { sqlStateOf } from './database-errors';
 import type { Call, Handler } from './handlers';
 import { isExternal, isGrid, recordReply, type RecordOptions, type RecordReply } from './record';
 
-// Writes of one record in one statement (db/write.ts). Whatever is not as simple as that is left to
-// the handler in its transaction: records and rights of limited callers, values that are refused,
-// rows that others are writing.
+// Writes of one record in one statement (src/db/write.ts). Other requests are left to the handler
+// in its transaction: records and rights of limited callers, values that are refused, rows that
+// others are writing.
 
-/** All that a request writes. */
+/** The whole write of a request. */
 export interface DirectWrite {
   /** Columns of the record's own row, as the driver takes them: JSON as text. */
   row: Record<string, unknown>;
-  /** Columns as SQL over the row t as it was, with `{row_name}` for what `row` has. */
+  /** Columns as SQL over the old row t, with `{row_name}` for `name` of `row`. */
   computed?: Readonly<Record<string, string>>;
   parts?: readonly DirectPart[];
 }
 
-/** A row of another table; see Part in db/write.ts. */
+/** A row of another table; see Part in src/db/write.ts. */
 interface DirectPart {
   alias: string;
   table: string;
@@ -34,15 +34,14 @@ interface DirectPart {
 }
 
 /**
- * A handler that first tries to do a request in one statement. `direct` returns undefined, and has
- * changed nothing, where the request needs more than that.
+ * Adds a fast path to a handler. It returns undefined, without any change, where the request needs
+ * more than one statement.
  */
 export const directly = <Id extends OperationId>(
   handler: (call: Call<Id>) => ReturnType<Handler<Id>>,
   direct: NonNullable<Handler<Id>['direct']>,
 ): Handler<Id> => Object.assign(handler, { direct });
 
-/** The fields of a body: all but what only says how to answer. */
 export const fieldsIn = <Body extends { serializer?: unknown }>(
   body: Body,
 ): Omit<Body, 'serializer'> => {
@@ -52,13 +51,12 @@ export const fieldsIn = <Body extends { serializer?: unknown }>(
 };
 
 interface Request {
-  /** The record to update; absent for a new one. */
   reference?: Reference;
   if_match?: string | undefined;
   entry: DirectEntry | undefined;
 }
 
-/** Writes a record and returns the reply; undefined, and nothing is changed, if that needs more. */
+/** Returns undefined, without any change, where the write needs more than one statement. */
 export async function writeDirectly<P extends Projection>(
   options: RecordOptions<P>,
   { row, computed, parts = [] }: DirectWrite,
@@ -68,7 +66,7 @@ export async function writeDirectly<P extends Projection>(
   const named = reference === undefined ? undefined : identify(reference);
   const is_new = reference === undefined;
   if (db.accessScope || isExternal(serializer)) return undefined;
-  // The log of a new record has the columns that were asked for.
+  // The log of a new record has the columns of its reply.
   if (is_new ? isGrid(serializer) : !named) return undefined;
   const selection = { grid: isGrid(serializer) };
   const own = is_new ? { uuid: uuidv7(now.getTime()), ...row } : row;
@@ -105,7 +103,7 @@ export async function writeDirectly<P extends Projection>(
     : recordReply(projection, record, is_new ? { status: 201 } : {});
 }
 
-/** The columns that are taken from a row as they are. */
+/** The columns whose values are taken from a row. */
 const assigned = (row: object, computed: object = {}): string[] =>
   Object.entries(row).flatMap(([name, value]) =>
     value === undefined || name in computed ? [] : name,
@@ -129,7 +127,7 @@ interface Log {
 const logs = new Map<string, Log | null>();
 const MAX_LOGS = 1_000;
 
-/** What the log compares; null if a value may change that it must not show as it is. */
+/** The columns that the log compares; null if a value may change that the log must mask. */
 function logOf(
   projection: Projection,
   write: RecordWrite,
@@ -142,7 +140,7 @@ function logOf(
   if (log === undefined) {
     const { type, columns, hidden } = comparedColumns(projection);
     const touched = touchedFields(projection, write, columns);
-    // What a new record does not set has no value, and is not in the log.
+    // Columns that a new record does not set have no value, and are not in the log.
     const is_hidden = touched.some(({ name }) => hidden.has(name));
     const shown = new Set(selectedFields(projection, selection).map(({ name }) => name));
     log = is_hidden ? null : { type, compared: columns, shown };
@@ -152,10 +150,10 @@ function logOf(
   return log;
 }
 
-/** Of a unique and of a foreign key, and of an update that changes nothing. */
+/** SQLSTATEs of a violated unique or foreign key, and of an update that changes nothing. */
 const REFUSED = new Set(['23505', '23503', UNCHANGED]);
 
-/** Runs the statement, and leaves what it refuses to the transaction, which says what that is. */
+/** Undefined where the statement refuses the write: the transaction then finds the reason. */
 async function run(query: () => Promise<{ record: string }[]>): Promise<string | undefined> {
   try {
     const [written] = await query();

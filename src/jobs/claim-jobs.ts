@@ -14,24 +14,22 @@ export interface Job {
 const MAX_COMPANIES = 200;
 
 interface Claim {
-  /** Places of this process that are free. */
+  /** Free slots of this process. */
   free: number;
-  /** The most that a company may have of them and of those that are taken. */
+  /** Most slots of this process, free or taken, that a company may have. */
   company_max: number;
-  /** What the process runs. */
   running: Iterable<{ company_id: string }>;
 }
 
 export interface Claimed {
   jobs: Job[];
-  /** Whether another process has claimed some at the same time, so that others may be left. */
+  /** Another process has claimed some of the chosen jobs, so that others may be left. */
   is_contended: boolean;
 }
 
 /**
  * Returns a function that claims jobs of a kind by turns of the companies whose jobs wait. A
- * company has a part of the places of each process, and so of all: whoever else comes finds some
- * free.
+ * company has a part of the slots of each process, and so of all: others find free ones.
  */
 export function claimer(sql: Sql, name: TaskName): (claim: Claim) => Promise<Claimed> {
   let after = '';

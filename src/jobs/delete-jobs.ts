@@ -1,7 +1,6 @@
 import type { Sql } from '../db/sql';
 import { DELETE_JOBS } from './queries/job';
 
-/** Deletes the jobs of a company that is being removed. */
 export async function deleteJobs(sql: Sql, company_id: bigint): Promise<void> {
   await sql(DELETE_JOBS, { company_id: String(company_id) });
 }

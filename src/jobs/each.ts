@@ -1,6 +1,6 @@
 /**
- * Runs the work for one item after the other: one that fails keeps no other from its turn. Throws
- * the first error once all have had theirs.
+ * Runs the work for one item after the other, also after a failure. Throws the first error at the
+ * end.
  */
 export async function forEach<Item>(
   items: Iterable<Item>,

@@ -4,26 +4,24 @@ import { clockGuard } from '../db/clock-skew';
 import type { Sql } from '../db/sql';
 import { endLoopFault, recordLoopFault } from './loop-faults';
 
-/** Something that runs until it is stopped. */
 export interface Running {
-  /** Begins nothing more, and waits for the work under way. */
+  /** Starts no further work, and waits for the current work. */
   stop(): Promise<void>;
 }
 
 export interface Repeated {
-  /** Returns whether to run again at once. `signal` is aborted when the work is to end soon. */
+  /** Returns true to run again at once. `signal` is aborted when the work must end soon. */
   work(signal: AbortSignal): Promise<boolean>;
-  /** Pause between two runs. */
   every_ms: number;
   /** Pause after a failure; usually the database is down. */
   pause_ms: number;
   /** The message that is logged after a failure, and shown until the work succeeds. */
   failure: string;
-  /** The database in which failures are noted; absent: they are only logged. */
+  /** The database that records failures; absent: they are only logged. */
   sql?: Sql;
 }
 
-/** How long a failure counts where no process says that it is over. */
+/** How long a fault counts if no process ends it. */
 const FAULT_SECONDS = 300;
 
 /** Repeats the work until it is stopped; not while the clock of this host is wrong. */

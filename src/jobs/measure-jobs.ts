@@ -2,16 +2,14 @@ import type { Sql } from '../db/sql';
 import { MEASURE_JOBS } from './queries/job';
 import { TASK_NAMES, type TaskName } from './tasks';
 
-/** How much there is to do of a kind of job. */
 export interface Backlog {
   /** Jobs that could run now. */
   waiting: number;
   running: number;
-  /** Since when the oldest of these waits; null when none does. */
+  /** The due time of the oldest waiting job; null without any. */
   oldest: Date | null;
 }
 
-/** Reads the backlog of every kind of job in a database. */
 export async function measureJobs(sql: Sql): Promise<Map<TaskName, Backlog>> {
   const backlogs = new Map<TaskName, Backlog>(
     TASK_NAMES.map((name) => [name, { waiting: 0, running: 0, oldest: null }]),

@@ -4,8 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 const SLICE_MS = 10;
 
 /**
- * Returns a function to await between pieces of work that computes: when the pieces have taken long
- * enough, it lets others run first.
+ * Returns a function to await between pieces of computation: when they have taken `slice_ms`, it
+ * lets other work run first.
  */
 export function pauses(slice_ms = SLICE_MS): () => Promise<void> | void {
   let until = performance.now() + slice_ms;

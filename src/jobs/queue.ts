@@ -5,8 +5,8 @@ import { withClient } from '../db/with-client';
 import { INDEX_TURNS, NOTIFY } from './queries/job';
 import { TASK_NAMES, type TaskName, type Tasks } from './tasks';
 
-// This file and workers.ts are the only ones that know the queue library. Jobs are rows in
-// PostgreSQL: they are added in the transaction of what they are about, none is lost when a process
+// Only this file and src/jobs/workers.ts know the queue library. Jobs are rows in PostgreSQL: they
+// are added in the transaction of the records that they are about, none is lost when a process
 // dies, and every job may run twice.
 
 export interface Timing {
@@ -33,7 +33,7 @@ export const CHANNEL = 'trunkline_jobs';
 
 type Execute = (text: string, values?: unknown[]) => Promise<{ rows: unknown[] }>;
 
-/** The library on our pool. With `supervise` it also looks for expired jobs. */
+/** With `supervise` it also looks for expired jobs. */
 export function library(
   execute: Execute,
   {
@@ -100,7 +100,7 @@ const plain = (value: unknown) =>
     ? JSON.stringify(value)
     : (value ?? null);
 
-/** The library's way to the transaction of `db`. */
+/** Makes the library run its statement in the transaction of `db`. */
 const inTransactionOf = (db: Pick<Db, 'query'>) => {
   const execute: Execute = async (text, values = []) => ({
     rows: await db.query({ text, values: values.map(plain) }),
@@ -125,7 +125,7 @@ export const queue: Queue = {
 };
 
 export interface JobContext {
-  /** The same in every run of the job. */
+  /** Equal in every run of the job. */
   job_id: string;
   /** Aborted when the process stops or another one has taken over the job: throw soon. */
   signal: AbortSignal;

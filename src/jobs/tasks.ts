@@ -10,9 +10,7 @@ export interface Tasks {
   remove_leads: { company_id: string; offer_id?: string; schedule_id?: string };
   /** Removes a released number from the leads that used it. */
   forget_number: { company_id: string; id: string };
-  /** Mails an invitation to a user. */
   send_invitation: { company_id: string; user_id: string; number: number };
-  /** Mails the link with which an address is confirmed. */
   send_confirmation: { company_id: string; id: string; number: number };
   /** Sends the webhook of a schedule action for a lead. */
   send_action_webhook: { company_id: string; lead_log_id: string };
@@ -20,9 +18,9 @@ export interface Tasks {
   play_sandbox_call: { company_id: string; uuid: string };
   /** Mails the alert address of a webhook that was paused or whose delivery is dead. */
   tell_of_webhook: { company_id: string; outgoing_webhook_id: string; news: 'paused' | 'dead' };
-  /** Says to whom it is mailed that an alert has begun or ended, and queues these mails. */
+  /** Selects the recipients of an alert that has begun or ended, and queues their mails. */
   tell_of_alert: { company_id: string; alert_id: string; news: 'started' | 'ended' };
-  /** Mails somebody that an alert has begun or ended. */
+  /** Mails one recipient that an alert has begun or ended. */
   mail_alert: { company_id: string; alert_id: string; to: string; news: 'started' | 'ended' };
 }
 

@@ -21,7 +21,6 @@ interface WorkersOptions {
   timing?: Timing;
 }
 
-/** Runs queued jobs until it is stopped. */
 export async function startWorkers({
   database,
   log,
@@ -107,7 +106,7 @@ async function loop(context: Loop): Promise<void> {
 
 const NOTHING: Claimed = { jobs: [], is_contended: false };
 
-/** Runs one job with a heartbeat. What it throws is logged, and the job runs again. */
+/** Runs one job with a heartbeat. Its error is logged, and the job runs again. */
 async function run(context: Loop, job: Job): Promise<void> {
   const { id, data } = job;
   const { boss, log, name, runner, stopping, timing } = context;

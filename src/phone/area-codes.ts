@@ -82,9 +82,9 @@ function statesByCode(): ReadonlyMap<string, string> {
   );
 }
 
-/** What a telephone number itself says of where it is. */
+/** The area that a telephone number itself states. */
 export interface NumberArea {
-  /** Three digits; of a North American number only. */
+  /** Three digits; only for a North American number. */
   area_code: string | undefined;
   /** Two letters; undefined for a number of no one state or province of the US or Canada. */
   state: string | undefined;
@@ -100,6 +100,6 @@ export function areaOf(number: number | string | null | undefined): NumberArea {
   return { area_code, state: states.get(area_code) };
 }
 
-/** The country of a number, E.164 without the plus; null for one of none, or a withheld one. */
+/** E.164 without the plus; null for a number without a country, or a withheld one. */
 export const countryOf = (number: number | null): string | null =>
   number === null ? null : (parsePhoneNumberFromString(`+${number}`)?.country ?? null);

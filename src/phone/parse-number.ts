@@ -71,7 +71,7 @@ function northAmerican(text: string, at_home: boolean): number | undefined {
 /** Digits of the shortest numbers: of North America without an area code, and of any country. */
 const [SHORTEST_AT_HOME, SHORTEST] = [7, 4];
 
-/** Whether a text cannot be a number, for which the library would take as long as for a number. */
+/** The text has too few digits for a number: the library would take as long for it as for one. */
 function hasFewDigits(text: string, at_home: boolean): boolean {
   if (text.length > MAX_LENGTH) return false;
   const enough = at_home && text.charCodeAt(0) !== PLUS ? SHORTEST_AT_HOME : SHORTEST;
@@ -100,12 +100,12 @@ function anyNumber(text: string, country: CountryCode | undefined): number | und
 }
 
 /**
- * Numbers of films and documents, which are given to nobody: of North America 555-0100 to 555-0199
+ * Numbers for films and documents, which are never assigned: of North America 555-0100 to 555-0199
  * in every area, of the United Kingdom those that Ofcom reserves for drama.
  */
 const FICTION = /^(?:1[2-9]\d{2}55501\d{2}|44(?:7700900|2079460|1632960)\d{3})$/;
 
-/** Whether a number (E.164 digits) can be somebody's, by the numbering plan of its country. */
+/** True for a number (E.164 digits) that the numbering plan of its country can assign. */
 export const isAssignable = (number: number): boolean =>
   FICTION.test(String(number)) || isValidPhoneNumber(`+${number}`);
 

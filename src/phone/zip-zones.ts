@@ -34,7 +34,7 @@ const US_ELSEWHERE: Readonly<Record<string, string>> = {
   'Pacific/Majuro': '96960 96970',
 };
 
-/** What people without a ZIP code enter in forms. By its center it would be Ketchikan. */
+/** Entered in forms by people without a ZIP code. By its center it would be Ketchikan. */
 const PLACEHOLDER = '99999';
 
 /**
@@ -59,7 +59,7 @@ const CANADA: Readonly<Record<string, string>> = {
 
 const NONE: readonly string[] = [];
 
-/** The inverted table: the zones of a code, a center or a prefix. */
+/** Zones by code, center or prefix. */
 function byPlace(table: Readonly<Record<string, string>>): ReadonlyMap<string, readonly string[]> {
   const places = new Map<string, string[]>();
   for (const [zone, list] of Object.entries(table)) {

@@ -45,7 +45,7 @@ async function web(deps: Deps): Promise<Running> {
   return {
     measure: measured.measured,
     retire: async () => {
-      // Streams go on at another process.
+      // Streams continue at another process.
       deps.live.close();
       await http.retire();
     },
@@ -70,7 +70,7 @@ async function run({ role, ...start }: Start): Promise<void> {
   startTracing(tracingOf(config));
   const deps = await openDeps({ config, ...start, in_background });
   const starting = (role === 'web' ? web : jobs)(deps);
-  // Before there are requests to complete.
+  // Registered before requests arrive.
   const stop = async () => {
     await (await starting).stop();
     await closeDeps(deps);
@@ -90,7 +90,7 @@ async function run({ role, ...start }: Start): Promise<void> {
   send({ kind: 'ready' });
 }
 
-// It means the server alone, which replaces its processes then.
+// SIGHUP is for the server, which then replaces its processes.
 process.on('SIGHUP', () => undefined);
 process.on('message', (message: ToChild) => {
   if (message.kind === 'start') run(message.start).catch(exitWith);

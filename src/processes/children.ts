@@ -8,15 +8,14 @@ import type { Role, Start, ToChild, ToPrimary } from './messages';
 
 /** A child that has not ended by itself after this time is killed; its own limit is shorter. */
 const STOP_TIMEOUT_MS = 8_500;
-/** How long a process is waited for that another has replaced: it has connections of its own. */
+/** How long the server waits for a replaced process to end: it still has connections. */
 const RETIRE_TIMEOUT_MS = 15_000;
-/** A process that keeps dying is started again after pauses from this length */
+/** A process that keeps dying is started again after pauses from MIN_PAUSE_MS to MAX_PAUSE_MS. */
 const MIN_PAUSE_MS = 100;
-/** to this one. */
 const MAX_PAUSE_MS = 10_000;
-/** One that has run this long has not died at its start. */
+/** A process that has run this long did not die at its start. */
 const STEADY_MS = 30_000;
-/** A process that is busy for longer is represented by what it said last. */
+/** A process that is busy for longer counts with its last answer. */
 const MEASURE_TIMEOUT_MS = 2_000;
 
 interface ChildrenOptions {
@@ -24,7 +23,7 @@ interface ChildrenOptions {
   start: Omit<Start, 'role'>;
 }
 
-/** One of the processes, however often it was started again. */
+/** A process of the server, across its restarts. */
 interface Place {
   role: Role;
   pause_ms: number;
@@ -37,7 +36,7 @@ export class Children {
   private readonly places: Place[] = [];
   private restarting = Promise.resolve();
   private readonly measured = new Map<Worker, Measured>();
-  /** What was counted by processes that have died: a sum never goes back. */
+  /** Counts of processes that have died: a sum must not decrease. */
   private ended: Promise<Measured> = Promise.resolve([]);
   private measurements = 0;
 
@@ -54,8 +53,8 @@ export class Children {
   }
 
   /**
-   * Replaces the processes one after the other, with the build that is on the disk now: each goes
-   * on until the next does its work. Where one cannot start, those of before stay.
+   * Replaces the processes one after the other, with the build that is on the disk now: each
+   * continues until the next does its work. If one cannot start, the old ones that are left stay.
    */
   restart(): Promise<void> {
     const { log } = this.options;
@@ -69,7 +68,7 @@ export class Children {
     return this.restarting;
   }
 
-  /** Returns whether all were replaced; not where the server ends meanwhile. */
+  /** Returns false if the server ends meanwhile. */
   private async restartOnce(): Promise<boolean> {
     for (const place of this.places) {
       if (this.stopping) return false;
@@ -85,14 +84,14 @@ export class Children {
     await new Promise<void>((done, fail) => {
       child.on('message', ({ kind }: ToPrimary) => kind === 'ready' && done());
       child.once('exit', () =>
-        // It has said why.
+        // The process has printed the reason.
         fail(new StartError('A process of the server could not start; see above.')),
       );
     });
     return child;
   }
 
-  /** Lets all of them complete what they do, and resolves when they have ended. */
+  /** Lets all processes complete their work, and resolves when they have ended. */
   async stop(): Promise<void> {
     this.stopping = true;
     const running = workers();
@@ -114,7 +113,7 @@ export class Children {
     return child;
   }
 
-  /** Starts the process again when it has died, unless another has taken its place. */
+  /** Starts the process again when it has died, unless another one has replaced it. */
   private watch(place: Place, child: Worker): void {
     const { log } = this.options;
     place.child = child;
@@ -141,7 +140,6 @@ export class Children {
       void this.sum().then((page) => send(child, { kind: 'sum', id: message.id, page }));
   }
 
-  /** The page of metrics: the sum over all processes. */
   private async sum(): Promise<string> {
     const id = ++this.measurements;
     await Promise.all(workers().map((child) => measure(child, id)));
@@ -158,12 +156,15 @@ export class Children {
 
 const workers = (): Worker[] => Object.values(cluster.workers ?? {}).flatMap((each) => each ?? []);
 
-/** A process that is just dying is no longer reached. */
+/** A dying process cannot be reached. */
 function send(child: Worker, message: ToChild): void {
   if (child.isConnected()) child.send(message, () => undefined);
 }
 
-/** Lets a process leave. One with a long request does so while the next are replaced. */
+/**
+ * Resolves when the process has ended, or after a time limit: a process with a long request ends
+ * while the next are replaced.
+ */
 function retired(child: Worker): Promise<void> {
   return new Promise((done) => {
     if (child.isDead()) return done();
@@ -176,7 +177,7 @@ function retired(child: Worker): Promise<void> {
   });
 }
 
-/** Asks a process for what it has measured, and waits for its answer or its end. */
+/** Requests the metrics of a process, and waits for its answer or its end. */
 function measure(child: Worker, id: number): Promise<void> {
   return new Promise((done) => {
     const event = `measured ${id}`;

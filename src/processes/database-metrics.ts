@@ -5,15 +5,15 @@ import { measureJobs } from '../jobs/measure-jobs';
 import { TASK_NAMES } from '../jobs/tasks';
 import { measureQueues } from '../webhooks/measure-queues';
 
-/** What was read is shown for so long: several readers of the page cost the database one reading. */
+/** Age limit of cached results: several readers of the page cost the database one reading. */
 const MAX_AGE_MS = 5_000;
 /** A page is made without the database when that takes longer. */
 const TIMEOUT_MS = 2_000;
 
 /**
- * Returns a function that makes the text of what the database knows: jobs and webhooks that wait.
- * Every process would say the same, so this is no part of what processes add up. While the database
- * does not answer, the text says only that.
+ * Returns a function that renders the metrics of the database: waiting jobs and webhooks. They are
+ * equal in every process, so they are no part of the sum over processes. While the database does
+ * not answer, the text says only that.
  */
 export function databaseMetrics(
   { parts, clock, log }: Pick<Deps, 'parts' | 'clock' | 'log'>,

@@ -9,7 +9,7 @@ import type { Measurements } from './measure';
 const HOUR_MS = 3_600_000;
 /** How long clients are asked to leave (Connection: close) before the listener closes. */
 const CLOSE_NOTICE_MS = 250;
-/** The same where another process has taken its place: clients in use send a request by then. */
+/** Like CLOSE_NOTICE_MS, for a replaced process: active clients send a request by then. */
 const RETIRE_NOTICE_MS = 5_000;
 /** How long requests that are running may take after the notice of a stop. */
 const STOP_TIMEOUT_MS = 7_000;
@@ -20,14 +20,13 @@ export interface HttpServer {
   closeConnections(): void;
   /** Completes the requests that are running, then closes the listener. */
   stop(): Promise<void>;
-  /** The same without haste, for a process whose place another has taken. */
+  /** Like `stop`, with a longer notice and without a time limit, for a replaced process. */
   retire(): Promise<void>;
 }
 
-/** Makes the HTTP server of this process. */
 export function httpServer(deps: Deps, measured: Measurements): HttpServer {
   const app = createApp(deps, undefined, { measured });
-  // An hour is for uploads; other bodies get a minute (app.ts).
+  // An hour is for uploads; other bodies get a minute (src/http/body-timeout.ts).
   const timeouts = { headersTimeout: 5_000, requestTimeout: HOUR_MS, keepAliveTimeout: 65_000 };
   const limits = { maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false };
   const server = createServer({ ...messageClasses(app), ...timeouts, ...limits }, app);

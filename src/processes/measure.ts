@@ -5,22 +5,22 @@ import type { Measured } from '../http/metrics';
 import { registry } from '../telemetry/metrics';
 import { databaseMetrics } from './database-metrics';
 
-/** What this process has measured of itself, and the text of the page of metrics. */
+/** Metrics of this process, and the text of the page of metrics. */
 export interface Measurements {
   measured(): Promise<Measured>;
   page(): Promise<string>;
 }
 
 interface MeasurementsOptions {
-  /** Where several processes serve: what all of them have measured of themselves. */
+  /** Set with several processes: renders the sum of their metrics. */
   sum?: () => Promise<string>;
-  /** How long what was read from the database is shown. */
+  /** Age limit of the metrics of the database. */
   max_age_ms?: number;
 }
 
 /**
- * Measures a process with its pools. What the database knows is the same in each process: the one
- * that makes the page reads it, and it is not added up.
+ * Measures a process with its pools. Metrics of the database are equal in each process: only the
+ * one that renders the page reads them, and they are not summed.
  */
 export function measurements(
   deps: Pick<Deps, 'database' | 'parts' | 'clock' | 'log'>,
@@ -45,7 +45,6 @@ const POOLS = [
   'bulk',
 ] as const;
 
-/** The pools of all databases of the process, by name. */
 function poolMetrics({ database, parts }: Pick<Deps, 'database' | 'parts'>): Registry {
   const registers = [new Registry()];
   const pools = (): [string, Pool[]][] => {

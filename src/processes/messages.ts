@@ -1,11 +1,11 @@
 import type { Measured } from '../http/metrics';
 
-// What the processes of one server say to each other, over the channel of node:cluster.
+// Messages between the processes of one server, over the channel of node:cluster.
 
-/** What a process does: answer requests, or run the background jobs. */
+/** The task of a process: answering requests, or running the background jobs. */
 export type Role = 'web' | 'jobs';
 
-/** What a process needs and cannot read from the environment. */
+/** Values that a process needs and cannot read from the environment. */
 export interface Start {
   role: Role;
   database_url: string;
@@ -16,7 +16,7 @@ export interface Start {
 export type ToChild =
   | { kind: 'start'; start: Start }
   | { kind: 'stop' }
-  /** Another process has taken its place: it ends once its clients have left. */
+  /** Another process has replaced it: it ends once its clients have left. */
   | { kind: 'retire' }
   | { kind: 'measure'; id: number }
   | { kind: 'sum'; id: number; page: string };

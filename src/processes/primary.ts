@@ -8,8 +8,8 @@ import { Children } from './children';
 
 /**
  * Serves with WEB_CONCURRENCY processes that share the port, and one that runs the jobs. This
- * process has opened the installation, and does what is to be done once: it makes the first
- * company, deletes what has expired, and starts a process that has died again.
+ * process has opened the installation, and does the work that must be done once: it creates the
+ * first company, deletes expired data, and starts processes again that have died.
  */
 export async function serveInProcesses(config: Config, installation: Installation): Promise<void> {
   const { deps } = installation;
@@ -23,13 +23,13 @@ export async function serveInProcesses(config: Config, installation: Installatio
   });
   const start = async () => {
     await Promise.all(Array.from({ length: config.web_concurrency }, () => children.add('web')));
-    // Only now: a start that ends here would have made keys that were never shown.
+    // After listening: a start that fails there must not have created keys that were never shown.
     const first_start = await prepareCompanies(deps);
     if (config.run_jobs) await children.add('jobs');
     return { first_start, stopDeleting: deleteExpiredHourly(deps) };
   };
   const starting = start();
-  // Before there are requests to complete; what is half started is started first.
+  // Registered before requests arrive. A stop during the start waits until the start has ended.
   const stop = async () => {
     (await starting).stopDeleting();
     await children.stop();

@@ -26,7 +26,7 @@ export interface Begin {
   kind: SpanKindName;
   attributes: Attributes;
   parent?: Span | undefined;
-  /** As the header of a request has it. */
+  /** The value of the header traceparent. */
   traceparent?: string | undefined;
 }
 
@@ -44,7 +44,6 @@ interface ExportOptions {
 }
 
 const EXPORT_TIMEOUT_MS = 5_000;
-/** How long a stop waits for the receiver. */
 const STOP_TIMEOUT_MS = 1_000;
 
 /**

@@ -1,10 +1,9 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-// What a process measures of itself, whatever it does. Counters and gauges of several processes add
-// up; what the database knows is read by src/processes/database-metrics.ts. Labels have values of
-// closed lists only: none names a company, a buyer or a caller.
+// Metrics of a process. Counters and gauges of several processes add up; metrics of the database
+// are read by src/processes/database-metrics.ts. Labels have values of closed lists only: none
+// names a company, a buyer or a caller.
 
-/** The measurements of this process, however many applications it runs. */
 export const registry = new Registry();
 const registers = [registry];
 
@@ -18,7 +17,6 @@ export const buildInfo = new Gauge({
   registers,
 });
 
-/** Processes by what they do. */
 export const processes = new Gauge({
   name: 'trunkline_processes',
   help: 'Processes of this server by role.',

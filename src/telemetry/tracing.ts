@@ -6,7 +6,7 @@ import type { Exporting, SpanKindName } from './export-spans';
 
 // Spans at the few places that all work goes through. Without an endpoint nothing of OpenTelemetry
 // is loaded, and each place costs one comparison. Attributes have names, codes and counts: never a
-// value that somebody sent, never a statement's parameters.
+// value of a request, never a statement's parameters.
 
 const load = createRequire(__filename);
 
@@ -25,7 +25,6 @@ export interface TracingOptions {
   version: string;
 }
 
-/** Begins to trace, if there is an endpoint. */
 export function startTracing({ endpoint, ...options }: TracingOptions): void {
   if (endpoint === undefined || traced) return;
   const { exportSpans } = load('./export-spans') as typeof ExportSpans;
@@ -33,17 +32,16 @@ export function startTracing({ endpoint, ...options }: TracingOptions): void {
   traced = { exporting, current: new AsyncLocalStorage() };
 }
 
-/** Sends what is left, for a moment: a receiver that is away must not hold up a stop. */
+/** Sends the remaining spans, for a limited time: a receiver that is away must not delay a stop. */
 export async function stopTracing(): Promise<void> {
   const ending = traced;
   traced = undefined;
   await ending?.exporting.stop();
 }
 
-/** The trace of the work that runs, for the log. */
 export const traceId = (): string | undefined => traced?.current.getStore()?.spanContext().traceId;
 
-/** The header by which a request to others continues the trace; nothing where there is none. */
+/** The header by which a request to another service continues the trace; empty without a trace. */
 export function traceHeaders(): Record<string, string> {
   const span = traced?.current.getStore();
   if (!span) return {};
@@ -54,7 +52,7 @@ export function traceHeaders(): Record<string, string> {
 interface SpanOptions {
   kind?: SpanKindName;
   attributes?: Attributes;
-  /** Whether it may begin a trace; others are only parts of one. */
+  /** It may begin a trace; other spans are only parts of one. */
   begins?: boolean;
 }
 
@@ -90,7 +88,7 @@ export const beginRequest = (method: string, traceparent: string | undefined): S
     traceparent,
   });
 
-/** Calls what handles a request within the request's span. */
+/** Calls the handler of a request within the request's span. */
 export const within = (span: Span | undefined, call: () => void): void =>
   span && traced ? traced.current.run(span, call) : call();
 
@@ -101,7 +99,6 @@ interface Answer {
   status: number;
 }
 
-/** Ends the span of a request. */
 export function endRequest(span: Span, method: string, { operation_id, route, status }: Answer) {
   if (route) span.updateName(`${method} ${route}`).setAttribute('http.route', route);
   if (operation_id) span.setAttribute('trunkline.operation_id', operation_id);

@@ -9,7 +9,6 @@ const WEEK = 7 * DAY;
 const EPOCH_MINUTE_OF_WEEK = 4 * DAY;
 const SEARCHED_MS = 14 * DAY_MS;
 
-/** When a schedule allows contact. */
 export interface ContactHours {
   /**
    * Minutes of the day, the last included, in every zone of the lead: [480, 1259] is 08:00..20:59.

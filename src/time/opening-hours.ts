@@ -54,7 +54,7 @@ function weekSpans(day: number, time: string): [number, number][] {
       ];
 }
 
-/** Whether openMinutes() are open at a minute of the week. The same as is_open() in SQL. */
+/** Tests a minute of the week against openMinutes(). Twin of is_open() in SQL. */
 export function isOpenAt(open_minutes: readonly number[], minute_of_week: number): boolean {
   if (open_minutes.length === 0) return true;
   return open_minutes.filter((boundary) => boundary <= minute_of_week).length % 2 === 1;

@@ -25,7 +25,7 @@ const by_lower = new Map(
   [...IANA_NAMES, ...Object.keys(DISPLAY_NAMES)].map((name) => [name.toLowerCase(), name]),
 );
 
-/** The name of a zone as it is listed, for one that is written in other letters; else as it is. */
+/** The listed name of a zone that is written in other case; other names unchanged. */
 export const listedName = (name: string): string => by_lower.get(name.toLowerCase()) ?? name;
 
 const listed = new Set(IANA_NAMES);
@@ -49,15 +49,15 @@ function resolve(name: string): string | undefined {
 
 /**
  * Milliseconds to add to UTC to get the local time of an IANA zone at an instant. Correct only in a
- * process whose own zone is UTC, which config.ts ensures. (getTimezoneOffset of date-fns-tz takes a
- * wall-clock time instead and is an hour off around clock changes.)
+ * process whose own zone is UTC, which src/config.ts ensures. (getTimezoneOffset of date-fns-tz
+ * takes a wall-clock time instead and is an hour off around clock changes.)
  */
 export function offsetAt(zone: string, instant: Date): number {
   return toZonedTime(instant, zone).getTime() - instant.getTime();
 }
 
 /**
- * Minutes of the week by zone, cached for the last minute that was requested: one decision asks for
+ * Minutes of the week by zone, cached for the last minute that was requested: one decision needs
  * those of up to a thousand buyers.
  */
 const minutes = { minute: NaN, by_zone: new Map<string, number>() };
@@ -81,7 +81,7 @@ export function formatOffset(offset_ms: number): string {
   return `${offset_ms < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }
 
-/** An instant as responses have it: ISO 8601 with milliseconds and the offset of an IANA zone. */
+/** The form of responses: ISO 8601 with milliseconds and the offset of an IANA zone. */
 export function formatInstant(instant: Date, zone: string): string {
   const offset = offsetAt(zone, instant);
   return new Date(instant.getTime() + offset).toISOString().replace('Z', formatOffset(offset));
@@ -90,9 +90,9 @@ export function formatInstant(instant: Date, zone: string): string {
 const DAY_MS = 86_400_000;
 
 /**
- * The instant of a wall-clock time (given as if it were UTC) in an IANA zone. As in PostgreSQL, so
- * that the two never disagree: a time that does not exist has the offset before the change, a time
- * that exists twice is the second.
+ * The instant of a wall-clock time (given as if it were UTC) in an IANA zone. It agrees with
+ * PostgreSQL: a time that does not exist has the offset before the change, a time that exists twice
+ * is the second.
  */
 export function instantOf(wall: Date, zone: string): Date {
   const before = offsetAt(zone, new Date(wall.getTime() - DAY_MS));
@@ -106,7 +106,7 @@ const TIME = String.raw`(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?`;
 const OFFSET = String.raw`(Z|UTC|[+-]\d{2}:?\d{2})`;
 const FORM = new RegExp(String.raw`^${DATE}(?:[T ]${TIME})?\s*${OFFSET}?$`, 'i');
 
-/** Patterns see nothing longer. */
+/** Longer texts are not matched. */
 const MAX_INSTANT_CHARS = 64;
 
 /**

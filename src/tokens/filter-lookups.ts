@@ -1,21 +1,22 @@
 import { folded } from './filter-values';
 import type { TokenSource } from './substitute';
 
-// What filters need that only the database knows: whether a value is in a list of values. It is
-// looked up for the tokens of one decision, all filters together, before any filter is judged.
+// Facts for filters that only the database has: the membership of values in value lists. They are
+// looked up for the tokens of one decision, for all filters together, before any filter is
+// evaluated.
 
-/** Whether a value, folded, is in a list of values. */
+/** A folded value that may be in a value list. */
 export interface Membership {
-  /** As the filter names it. */
+  /** The name that the filter uses. */
   list: string;
   value: string;
 }
 
-/** What was looked up for one decision. */
+/** Results of the lookups for one decision. */
 export interface Found {
   /** By `memberKey`. */
   members: ReadonlySet<string>;
-  /** Of the traffic source of the call, where a filter asks for it. */
+  /** Set where a filter uses it: the user's id of the traffic source of the call. */
   user_traffic_source_id?: string | null;
 }
 
@@ -23,15 +24,13 @@ export const memberKey = ({ list, value }: Membership): string => `${folded(list
 
 const found_for = new WeakMap<TokenSource, Found>();
 
-/** Sets what was looked up for the decision that reads its tokens from a source. */
+/** Stores the lookups for the decision that reads its tokens from this source. */
 export const setFound = (tokens: TokenSource, found: Found): void =>
   void found_for.set(tokens, found);
 
 export const foundFor = (tokens: TokenSource): Found | undefined => found_for.get(tokens);
 
-/**
- * What a value may be written as in a list: without regard to case, and a ZIP+4 also as its ZIP.
- */
+/** The spellings of a value in a list: without regard to case, and a ZIP+4 also as its ZIP. */
 export function listedAs(value: string): string[] {
   const key = folded(value);
   if (key === '') return [];
@@ -39,7 +38,7 @@ export function listedAs(value: string): string[] {
   return zip ? [key, zip] : [key];
 }
 
-/** Whether a value is in a list. Throws when that was not looked up. */
+/** Throws where the list was not looked up. */
 export function isMember(tokens: TokenSource, list: string, value: string): boolean {
   const keys = listedAs(value);
   if (keys.length === 0) return false;

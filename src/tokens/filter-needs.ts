@@ -2,18 +2,18 @@ import { listedAs, memberKey, type Membership } from './filter-lookups';
 import { splitFilter } from './filters';
 import type { TokenSource } from './substitute';
 
-/** What the filters of a decision need from the database. */
+/** The lookups that the filters of a decision need. */
 export interface FilterNeeds {
   /** Lists, as filters name them, each with a token whose value may be in it. */
   lists: readonly { name: string; list: string }[];
-  /** Whether one asks for the user's id of the traffic source. */
+  /** A filter uses the user's id of the traffic source. */
   user_traffic_source_id: boolean;
 }
 
 const NOTHING: FilterNeeds = { lists: [], user_traffic_source_id: false };
 const known = new WeakMap<readonly string[], FilterNeeds>();
 
-/** Lists of filters are shared and kept, so that each is looked at once. */
+/** Lists of filters are shared objects, so that each is read once. */
 function needsOfList(filters: readonly string[]): FilterNeeds {
   let needs = known.get(filters);
   if (!needs) known.set(filters, (needs = readNeeds(filters)));
@@ -29,7 +29,6 @@ function readNeeds(filters: readonly string[]): FilterNeeds {
   return lists.length > 0 || user_traffic_source_id ? { lists, user_traffic_source_id } : NOTHING;
 }
 
-/** What all these lists of filters need together. */
 export function needsOf(all: Iterable<readonly string[]>): FilterNeeds {
   let user_traffic_source_id = false;
   let last: readonly string[] | undefined;

@@ -1,12 +1,12 @@
 import { stateCode } from './states';
 
-// How filters compare values: numbers as people write them, and texts that mean the same.
+// Comparison of values in filters: numbers as people write them, and texts with equal meanings.
 
 /** Plain, with an exponent, or with $ and commas between thousands: -1.5, 1e6, $1,000.50. */
 const NUMBER =
   /^(?<sign>[+-]?)(?<dollar>\$?)(?<sign2>[+-]?)(?<digits>\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d*)?|\d+(?:\.\d*)?|\.\d+)(?<exponent>e[+-]?\d+)?$/i;
 
-/** A text as a number; undefined when it is none. */
+/** Undefined for a text that is no number. */
 export function numberIn(text: string): number | undefined {
   const { groups } = NUMBER.exec(text.trim()) ?? {};
   if (!groups || (groups.sign && groups.sign2)) return undefined;
@@ -16,7 +16,7 @@ export function numberIn(text: string): number | undefined {
 
 export const isNumeric = (text: string): boolean => Number.isFinite(numberIn(text) ?? NaN);
 
-/** Whether a number is written with a dollar sign or with commas. */
+/** A number with a dollar sign or with commas. */
 export const isFormatted = (text: string): boolean =>
   /[$,]/.test(text) && numberIn(text) !== undefined;
 
@@ -25,7 +25,7 @@ export const folded = (text: string): string => text.trim().toLowerCase();
 const PHONES = new Set(['number_called', 'caller_id', 'caller_number', 'service_number']);
 const STATES = new Set(['geo_state', 'state', 'state_province']);
 
-/** Returns what values of a token are compared by: equal for all that mean the same. */
+/** Returns the function that normalizes values of a token: equal results for equal meanings. */
 export function keyFor(name: string): (value: string) => string {
   if (PHONES.has(name)) return phoneKey;
   return STATES.has(name) ? stateKey : folded;

@@ -10,7 +10,7 @@ export type FilterOperator =
 export interface TokenFilter {
   name: string;
   operator: FilterOperator;
-  /** Of `in` and `not in` the whole list as it is written. */
+  /** For `in` and `not in`: the whole list as written. */
   operand: string;
 }
 
@@ -53,13 +53,15 @@ export function parseFilter(filter: string): TokenFilter | undefined {
   return has_pattern && !isAllowedPattern(parsed.operand) ? undefined : parsed;
 }
 
-/** The regular expression of a filter, if it has one. */
 export function patternOf(filter: string): string | undefined {
   const parsed = splitFilter(filter);
   return parsed?.operator === '=~' || parsed?.operator === '!~' ? parsed.operand : undefined;
 }
 
-/** The same without the limits of regular expressions: stored filters were checked before. */
+/**
+ * Like `parseFilter`, without the limits of regular expressions: stored filters were checked
+ * before.
+ */
 export function splitFilter(filter: string): TokenFilter | undefined {
   const pair = parsePair(filter);
   if (!pair) return undefined;
@@ -78,7 +80,7 @@ const NUMERIC: ReadonlySet<FilterOperator> = new Set<FilterOperator>(['>=', '<='
 function bySymbol(name: string, operator: FilterOperator, rest: string): TokenFilter | undefined {
   const operand = rest.trim();
   if (operator === '=~' || operator === '!~') return { name, operator, operand };
-  // What follows is another operator, such as in <>, => or ===.
+  // The rest begins with another operator, as in <>, => or ===.
   if (/^[=<>~]/.test(rest)) return undefined;
   if (NUMERIC.has(operator)) return isNumeric(operand) ? { name, operator, operand } : undefined;
   return { name, operator, operand: unquoted(operand) };
@@ -131,7 +133,7 @@ function listed(text: string): string[] {
  * A filter as a predicate of tokens; undefined when it is not understood. An unknown token is
  * blank: `state:!=CA`, `state:not in CA`, `state:!~^C` and `state:` hold for it. Case is ignored
  * except in a regular expression, which may match anywhere in the first 1,000 characters of the
- * value. What `in_list` needs must have been looked up (filter-lookups.ts).
+ * value. Memberships for `in_list` must have been looked up (src/tokens/filter-lookups.ts).
  */
 export function compileFilter(filter: string): ((tokens: TokenSource) => boolean) | undefined {
   const parsed = splitFilter(filter);
@@ -154,7 +156,7 @@ export function compileFilter(filter: string): ((tokens: TokenSource) => boolean
   }
 }
 
-/** Whether all filters hold for these tokens; one that is not understood holds for none. */
+/** A filter that is not understood never holds. */
 export const passesFilters = (filters: readonly string[], tokens: TokenSource): boolean =>
   filters.every((filter) => compileFilter(filter)?.(tokens) ?? false);
 

@@ -2,7 +2,6 @@ import { cutText } from '../storable-text';
 
 const NAME = /^[a-z0-9_]{1,100}$/;
 
-/** Limits of the tokens of one lead. */
 export const LIMITS = { tokens: 200, bytes: 65_536, depth: 5 } as const;
 
 export type Data = Record<string, unknown>;
@@ -62,7 +61,6 @@ const plain = (key: string): string =>
     // The lookbehind keeps this linear for a run of underscores inside a name.
     .replace(/^_+|(?<!_)_+$/g, '');
 
-/** An invalid key or value in the data of a lead. */
 export interface DataFault {
   field: string;
   message: string;
@@ -99,8 +97,8 @@ export function tokensOf(loose: Data, data: Data): { tokens: Data; faults: DataF
 }
 
 /**
- * The same where nothing is refused: a key of which no name can be made gets one, too deep a value
- * is stored as its JSON, and what exceeds the limits is left out. The faults say so.
+ * Like `buildTokens`, but refuses nothing: a key without a possible name gets one, which the faults
+ * report. `limitTokens` then applies the limits.
  */
 export function anyTokensOf(loose: Data, data: Data): { tokens: Data; faults: DataFault[] } {
   const faults: DataFault[] = [];
@@ -124,7 +122,10 @@ function newName(key: string, taken: Data): string {
   for (let n = 1; ; n++) if (!(`token_${n}` in taken)) return `token_${n}`;
 }
 
-/** Tokens within the limits of one lead. */
+/**
+ * Keeps tokens within the limits of one lead: too deep a value becomes the text of its JSON, and
+ * tokens beyond the limits are left out. The faults report both.
+ */
 export function fitted(tokens: Data): { tokens: Data; faults: DataFault[] } {
   const faults: DataFault[] = [];
   const found: Data = Object.create(null) as Data;

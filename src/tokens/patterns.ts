@@ -13,7 +13,7 @@ import type { TokenSource } from './substitute';
 const MAX_PROGRAM = 256;
 /** Instructions to compile, as estimated without compiling and before equal parts are merged. */
 const MAX_COMPILING = 1_000;
-/** What a Unicode class such as \p{L} adds to that: hundreds of ranges, which are sorted. */
+/** Instructions that a Unicode class such as \p{L} adds: hundreds of ranges, which are sorted. */
 const UNICODE_CLASS_COST = 110;
 /** With (?i), every character of a range costs a look-up. */
 const FOLDED_PER_INSTRUCTION = 60;
@@ -54,7 +54,7 @@ function recall(text: string): RE2JS | undefined {
   return found;
 }
 
-/** Whether a pattern is within the limits and RE2 takes it: no back-references, no lookaround. */
+/** A pattern within the limits that RE2 accepts: no back-references, no lookaround. */
 export const isAllowedPattern = (text: string): boolean => compiled(text) !== undefined;
 
 function compiled(text: string): RE2JS | undefined {
@@ -74,8 +74,8 @@ function compiled(text: string): RE2JS | undefined {
 const steps_left = new WeakMap<TokenSource, number>();
 
 /**
- * Whether a pattern matches anywhere in a value. Undefined when the patterns before it have used up
- * the steps of the decision that `tokens` belongs to.
+ * Matches anywhere in a value. Undefined when earlier patterns have used up the steps of the
+ * decision that `tokens` belongs to.
  */
 export function matchesPattern(
   text: string,
@@ -103,7 +103,7 @@ function take(tokens: TokenSource, steps: number): boolean {
   return left >= 0;
 }
 
-/** Whether a pattern can be compiled in little time. */
+/** The pattern can be compiled in little time. */
 const isSmall = (text: string): boolean =>
   estimatedProgram(text) + costOfClasses(text) <= MAX_COMPILING;
 
@@ -147,7 +147,7 @@ const after = (found: number, length: number): number => (found < 0 ? Infinity :
 
 const COUNT = /\{(\d{1,4})(?:,(\d{0,4}))?\}/y;
 
-/** The most that a counted repetition at a place repeats, and where it ends. */
+/** The maximum of a counted repetition at an index, and the index where it ends. */
 function countAt(text: string, place: number): { most: number; end: number } | undefined {
   COUNT.lastIndex = place;
   const found = COUNT.exec(text);
@@ -189,8 +189,8 @@ const repeated = (group: number, last: number, times: number): [number, number] 
 };
 
 /**
- * What the first group of a pattern matches in the beginning of a text, or the whole pattern where
- * it has no group; undefined where it matches nowhere.
+ * The text of the first group of a pattern in the beginning of a text, or of the whole match where
+ * it has no group; undefined without a match.
  */
 export function firstMatch(pattern_text: string, text: string): string | undefined {
   const pattern = compiled(pattern_text);

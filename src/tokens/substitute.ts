@@ -50,7 +50,9 @@ export function ownTokens(data: Record<string, unknown>): TokenSource {
   };
 }
 
-/** By hand: a regular expression would scan a run of brackets or blanks from each character. */
+/**
+ * Parsed by hand: a regular expression would scan a run of brackets or blanks from each character.
+ */
 function forms(text: string): Form[] {
   const found: Form[] = [];
   // Otherwise each `[name]{` would search the rest of a text that has no closing brace.
@@ -102,7 +104,6 @@ function afterName(text: string, from: number): number {
   return at;
 }
 
-/** a-z, 0-9 and the underscore. */
 function isNameCharacter(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || code === 95;
 }

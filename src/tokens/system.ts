@@ -1,24 +1,24 @@
 import { foundFor } from './filter-lookups';
 import { ownTokens, type TokenSource } from './substitute';
 
-/** Where a call or a lead comes from, apart from what its own data says. */
+/** The origin of a call or a lead, in addition to its own data. */
 export interface Origin {
   traffic_source_id?: number | string | null | undefined;
-  /** Undefined where it is looked up for the filters that ask for it. */
+  /** Undefined where it is looked up for the filters that use it. */
   user_traffic_source_id?: string | null | undefined;
   sub_id?: string | null | undefined;
   /** + and digits. */
   number_called?: string | null | undefined;
-  /** What the carrier says of the caller; before it counts what the data of the lead says. */
+  /** From the carrier; data of the lead has precedence. */
   city?: string | null | undefined;
   state?: string | null | undefined;
   zip?: string | null | undefined;
   country?: string | null | undefined;
-  /** What the number itself says: it counts last. */
+  /** Derived from the number; has the lowest precedence. */
   area?: { area_code: string | undefined; state: string | undefined } | undefined;
 }
 
-/** What the service knows of a lead in addition to its data. */
+/** Facts of the service about a lead, in addition to its data. */
 export interface SystemFacts {
   /** + and digits. */
   caller_id: string;
@@ -47,7 +47,7 @@ export const CALL_TOKENS = [
   'calls_last_90_days',
 ] as const;
 
-/** Names of which the service decides: no data of a lead or a caller replaces what it knows. */
+/** Tokens of the service: data of a lead or a caller does not replace their values. */
 const ITS_OWN: ReadonlySet<string> = new Set([
   'traffic_source_id',
   'user_traffic_source_id',
@@ -80,7 +80,7 @@ export function leadTokens(data: Record<string, unknown>, facts: SystemFacts): T
   return withOrigin(own, system, facts.origin ?? {});
 }
 
-/** The tokens of a call that has ended: its own, then who called and from where. */
+/** The tokens of a call that has ended: its own, then its caller and its origin. */
 export function callTokens(
   data: Record<string, unknown>,
   { caller_id, ...origin }: Origin & { caller_id: string },
@@ -107,8 +107,8 @@ type Facts = Record<string, () => string | undefined>;
 type Filled = (...names: string[]) => string | undefined;
 
 /**
- * Where a call comes from. Of a place, what the lead says counts first, then what the carrier says
- * of the caller, then the area code.
+ * The origin of a call. For a location, data of the lead comes first, then that of the carrier,
+ * then the area code.
  */
 function originFacts(
   origin: Origin,

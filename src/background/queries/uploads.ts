@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-/** Those of the keys whose files belong to a suppression file. */
+/** The keys whose files belong to a suppression file. */
 export const FILES_IN_USE = statement(
   'background.files_in_use',
   sql`

@@ -1,13 +1,11 @@
 import createClient, { type Client } from 'openapi-fetch';
 import type { components, paths } from '../../generated/openapi';
 
-/** Types of the contract. */
 export type Schemas = components['schemas'];
 export type Scope = Schemas['Scope'];
 export type Me = Schemas['Me'];
 export type Api = Client<paths>;
 
-/** The API is on the server that the page comes from. */
 export const API = '/api/v1';
 
 /** A client with these credentials; `onRefused` is called when they are no longer accepted. */
@@ -15,7 +13,7 @@ export function openApi(authorization: string, onRefused: () => void): Api {
   const api = createClient<paths>({
     baseUrl: API,
     headers: { Authorization: authorization },
-    // The browser's own question for a password would come before ours.
+    // The browser would show a password prompt of its own.
     credentials: 'omit',
     querySerializer: { array: { style: 'form', explode: false } },
   });
@@ -27,7 +25,6 @@ export function openApi(authorization: string, onRefused: () => void): Api {
   return api;
 }
 
-/** An answer of the API that is not a success. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -36,7 +33,7 @@ export class ApiError extends Error {
     super(problem?.detail ?? `The server answered ${status}.`);
   }
 
-  /** Whether somebody else changed the record since it was read. */
+  /** The record was changed since it was read. */
   get isOutdated(): boolean {
     return this.status === 412;
   }
@@ -53,7 +50,7 @@ export async function ok<T>(answer: Promise<Answer<T>>): Promise<T> {
   return (await withTag(answer)).data;
 }
 
-/** The same with the checksum of the record, for If-Match. */
+/** Like `ok`, with the checksum of the record for If-Match. */
 export async function withTag<T>(answer: Promise<Answer<T>>): Promise<{ data: T; tag: string }> {
   const { data, error, response } = await answer;
   if (!response.ok || data === undefined)

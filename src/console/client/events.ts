@@ -1,6 +1,6 @@
 import { API } from './api';
 
-/** What happens in the company, as the API streams it. */
+/** An event of the company, as the API streams it. */
 export interface LiveEvent {
   kind: 'call' | 'cap' | 'lead' | 'import' | 'reset';
   data: Record<string, string | number | null>;
@@ -9,7 +9,7 @@ export interface LiveEvent {
 export type StreamState = 'connecting' | 'live' | 'off';
 
 export interface Events {
-  /** Calls back for each event; returns what ends that. */
+  /** Calls back for each event; returns the function that ends it. */
   subscribe(heard: (event: LiveEvent) => void): () => void;
   /** Calls back with the state of the stream, now and when it changes. */
   watch(changed: (state: StreamState) => void): () => void;
@@ -82,7 +82,7 @@ class Stream implements Events {
     });
     if (res.status === 401) this.onRefused();
     if (res.status === 401 || res.status === 403) return 'stop';
-    // The position is of no use here: begin again with what happens now.
+    // The position is not valid any more: start with new events.
     if (res.status === 422) this.last_id = undefined;
     if (!res.ok || !res.body) return 'again';
     this.become('live');

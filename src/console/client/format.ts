@@ -20,7 +20,7 @@ const DAY_TIME = new Intl.DateTimeFormat('en-US', {
   hourCycle: 'h23',
 });
 
-/** What there is no value for. */
+/** Stands for a missing value. */
 export const NOTHING = '–';
 type Maybe<T> = T | null | undefined;
 const given =

@@ -6,11 +6,13 @@ export interface Loaded<T> {
   data: T | undefined;
   error: unknown;
   is_loading: boolean;
-  /** Resolves once it was loaded again, or could not be. */
+  /** Resolves when it was loaded again, or could not be. */
   reload: () => Promise<void>;
 }
 
-/** Loads what a view shows, again when `keys` change; an answer that came too late is dropped. */
+/**
+ * Loads the data of a view, and loads it again when `keys` change; an outdated answer is dropped.
+ */
 export function useLoaded<T>(load: () => Promise<T>, keys: readonly unknown[]): Loaded<T> {
   const [state, setState] = useState<{ data?: T; error?: unknown; is_loading: boolean }>({
     is_loading: true,
@@ -37,10 +39,10 @@ export function useLoaded<T>(load: () => Promise<T>, keys: readonly unknown[]): 
   return { data: state.data, error: state.error, is_loading: state.is_loading, reload };
 }
 
-/** Events come in bursts: what they change is loaded once for all of a burst. */
+/** Events come in bursts: their changes are loaded once for a burst. */
 const BURST_MS = 1_500;
 
-/** Calls back soon after events that matter. After a reset of the stream everything matters. */
+/** Calls back soon after events that match, and after each reset of the stream. */
 export function useLive(matters: (event: LiveEvent) => boolean, changed: () => void): void {
   const { events } = useSession();
   const latest = useRef({ matters, changed });
@@ -61,7 +63,7 @@ export function useLive(matters: (event: LiveEvent) => boolean, changed: () => v
   }, [events]);
 }
 
-/** Calls back again and again, for what no event tells. */
+/** Calls back periodically, for changes without events. */
 export function useEvery(ms: number, work: () => void): void {
   const latest = useRef(work);
   latest.current = work;
@@ -71,7 +73,7 @@ export function useEvery(ms: number, work: () => void): void {
   }, [ms]);
 }
 
-/** Something that a button does, with its state for the page. */
+/** The action of a button, with its state for the page. */
 export function useAction<Args extends unknown[]>(work: (...args: Args) => Promise<unknown>) {
   const [state, setState] = useState<{ is_busy: boolean; error?: unknown; done?: string }>({
     is_busy: false,

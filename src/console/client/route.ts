@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** Where in the console one is: `#/calls/12` is the view `calls` with the id `12`. */
+/** The location in the console: `#/calls/12` is the view `calls` with the id `12`. */
 export interface Route {
   view: string;
   id: string | undefined;

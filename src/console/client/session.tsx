@@ -3,7 +3,7 @@ import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
 import { ok, openApi, type Api, type Me, type Scope } from './api';
 import { openEvents, type Events } from './events';
 
-/** Who has signed in, and how to reach the API. */
+/** The signed-in caller, and the access to the API. */
 export interface Session {
   api: Api;
   authorization: string;
@@ -26,7 +26,7 @@ export const SessionProvider = ({
   children: ComponentChildren;
 }) => <Context.Provider value={session}>{children}</Context.Provider>;
 
-/** Only for as long as the tab is open, and only if the user wants it. */
+/** Stored only while the tab is open, and only if the user wants it. */
 const KEPT = 'trunkline.authorization';
 
 export interface Credentials {
@@ -36,7 +36,6 @@ export interface Credentials {
 
 export const readKept = (): string | undefined => sessionStorage.getItem(KEPT) ?? undefined;
 
-/** The Authorization header of a key pair, or of the token of a user. */
 export function authorizationOf(first: string, secret: string): string {
   const name = first.trim();
   if (secret.trim() === '') return `Token ${name}`;

@@ -56,7 +56,7 @@ const VIEWS: readonly View[] = [
   },
 ];
 
-/** What surrounds the views. What the caller may not see is not there. */
+/** The frame of the views. Views that the caller may not see are left out. */
 export function Shell({ session }: { session: Session }) {
   const route = useRoute();
   const views = VIEWS.filter(({ may }) => may(session));
@@ -103,7 +103,7 @@ function content(view: View, route: Route): ComponentChildren {
   return id !== undefined && view.one ? view.one(id) : view.list();
 }
 
-/** After a change of the view the keyboard goes on there, and a screen reader reads it. */
+/** Moves the focus to a new view: the keyboard continues there, and a screen reader reads it. */
 function useFocusOnChange(view: string | undefined, id: string | undefined) {
   const main = useRef<HTMLElement>(null);
   const is_first = useRef(true);

@@ -11,7 +11,7 @@ interface SignInProps {
 
 type CredentialKind = 'key_pair' | 'user_token';
 
-/** Credentials go into memory, and into the storage of this tab only if one asks for that. */
+/** Credentials go into memory, and into the storage of this tab only if the user asks for that. */
 export function SignIn({ onSignIn, error, is_busy }: SignInProps) {
   const [kind, setKind] = useState<CredentialKind>('key_pair');
   const [name, setName] = useState('');

@@ -1,13 +1,12 @@
 import { CONDITIONS, PAID_FOR } from '../../db/access-conditions';
 import { sql, SqlText, statement } from '../../db/sql';
 
-// What has happened in a company, read from the rows in which it is recorded. Nothing is written
-// for it.
+// Events of a company, read from the rows in which they are recorded. Nothing is written for them.
 //
 // A row belongs to the transaction that wrote it, and transactions do not commit in the order of
-// their ids, nor of those of their rows. What a stream has read up to is therefore a horizon: the
+// their ids, nor of those of their rows. The position of a stream is therefore a horizon: the
 // oldest transaction that was running. All before it have ended, and their rows are all there are
-// with such ids of transactions. (Those of subtransactions come after that of their transaction.)
+// with such ids of transactions. (Ids of subtransactions come after that of their transaction.)
 
 /** Events of each kind that are read at once. */
 export const MAX_EVENTS = 500;
@@ -35,13 +34,13 @@ const SERVER = sql`left(
 
 const HORIZON = sql`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
 
-/** Whether the row t was written from one horizon on, and before another. */
+/** The row t was written from one horizon on, and before another. */
 const BETWEEN = sql`AND ${WRITTEN_BY} >= {from}::bigint AND ${WRITTEN_BY} < {to}::bigint`;
 
 const TIME = sql`'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"'`;
 
 /**
- * Where a stream begins that asks for nothing earlier. Rows that running transactions have yet to
+ * The position of a stream that starts with new events. Rows that running transactions have yet to
  * commit are among the last 10,000 of the company.
  */
 export const FIND_NOW = statement(
@@ -62,7 +61,7 @@ export const FIND_NOW = statement(
   { prepared: true },
 );
 
-/** Of companies, in the order of the arrays: whether something has happened since a horizon. */
+/** News of companies since their horizons, in the order of the arrays. */
 export const LOOK_FOR_NEWS = statement(
   'events.look_for_news',
   sql`
@@ -183,7 +182,6 @@ const where = (condition: string) => sql`WHERE ${new SqlText(condition)}`;
 const and = (condition: string) => sql`AND ${new SqlText(condition)}`;
 const prepared = { prepared: true };
 
-/** The events of callers who see all records. */
 export const FIND_EVENTS = {
   calls: statement('events.find_call_events', sql`${CALL_EVENTS(ALL)} ${LAST}`, prepared),
   buyers: statement('events.find_caps_of_buyers', ofBuyers(ALL), prepared),
@@ -192,7 +190,7 @@ export const FIND_EVENTS = {
   buyer_suppression_files: statement('events.find_imports', sql`${IMPORTS} ${LAST}`, prepared),
 };
 
-/** Those of limited callers, by the conditions of the lists of the same records. */
+/** The events of limited callers, by the conditions of the lists of the same records. */
 export const FIND_VISIBLE_EVENTS = {
   calls: statement(
     'events.find_visible_call_events',

@@ -10,23 +10,21 @@ import { keyPairOf } from './key-pairs';
 import type { Scheme } from './scheme';
 import { headerToken, parameterToken, queryToken } from './user-tokens';
 
-// Credentials of the company: a key pair or a user token.
-
 interface Stored {
   caller: Caller;
   secret_digest: Buffer;
   expires_at: Date | null;
   /**
-   * The secret, once it was sent, so that it is digested once while it is cached. A set compares
-   * by a hash with a seed of the process first: how long that takes tells nothing of the secret.
+   * Secrets that were verified, so that each is digested once while it is cached. A set first
+   * compares hashes with a seed of the process: its timing reveals nothing of the secret.
    */
   verified: Set<string>;
 }
 
 export interface CredentialVerifier {
-  /** Whose credentials they are; undefined if they are unknown, wrong, revoked or expired. */
+  /** The owner of the credentials; undefined if they are unknown, wrong, revoked or expired. */
   verify(credentials: Credentials): Promise<Caller | undefined>;
-  /** Looks credentials up again that were revoked or changed in this process. */
+  /** Drops cached credentials that were revoked or changed in this process. */
   forget(public_key: string): void;
   forgetAll(): void;
 }
@@ -104,7 +102,6 @@ export function headerCredentials({ headers }: Request): Credentials | null | un
   return headerToken(authorization) ?? null;
 }
 
-/** Authenticates by the company's credentials: those of the header, the query or the body. */
 export function accountScheme(credentials: CredentialVerifier, failures: FailedAttempts): Scheme {
   const verified = async (req: Request, sent: Credentials | null | undefined) => {
     const caller = sent ? await credentials.verify(sent) : undefined;

@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * The network of an address, as far as one person has it: an IPv4 address, or the first 56 bits of
- * an IPv6 address, because providers give a customer that many networks of 64 bits.
+ * The network that one customer has: an IPv4 address, or the first 56 bits of an IPv6 address,
+ * because providers give each customer that many networks of 64 bits.
  */
 export function networkOf(ip: string): string {
   const mapped = /^::ffff:([\d.]{7,15})$/i.exec(ip)?.[1];

@@ -13,8 +13,8 @@ import { webhookTokenScheme } from './webhook-tokens';
 
 export interface Authenticator {
   /**
-   * Who sends a request, by the scheme of its operation. Throws 401 for bad credentials, and 429
-   * after ten of them in a minute from one address.
+   * Finds the sender by the scheme of the operation. Throws 401 for bad credentials, and 429 after
+   * ten of them in a minute from one address.
    */
   authenticate(
     req: Request,
@@ -31,15 +31,15 @@ export interface Authenticator {
     operation: Pick<Operation, 'credentials'>,
   ): Promise<Caller | undefined> | undefined;
   /**
-   * Looks up again what was revoked or changed in this process: credentials by public key, a lead
-   * token, or an inbound webhook by its vanity_uri.
+   * Drops from the cache, after a change in this process: credentials by public key, a lead token,
+   * or an inbound webhook by its vanity_uri.
    */
   forget(key: string): void;
-  /** Looks up all credentials again: a team was changed, and with it the rights of its users. */
+  /** Drops all credentials: a team was changed, and with it the rights of its users. */
   forgetRights(): void;
-  /** Looks all lead tokens up again: what they may do was changed. */
+  /** Drops all lead tokens: their permissions were changed. */
   forgetPowers(): void;
-  /** Looks all tokens of offers, schedules and inbound webhooks up again. */
+  /** Drops all tokens of offers, schedules and inbound webhooks. */
   forgetTokens(): void;
 }
 
@@ -50,7 +50,6 @@ export interface AuthOptions {
   carrier: CarrierOptions;
 }
 
-/** All schemes of the contract, each in a file of its own. */
 export function authenticator({ directory, pepper, clock, carrier }: AuthOptions): Authenticator {
   const failures = failedAttempts();
   const credentials = credentialVerifier({ directory, pepper, clock });

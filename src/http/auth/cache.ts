@@ -6,13 +6,13 @@ const CACHED_FOR_MS = 3_000;
 const MAX_ENTRIES = 10_000;
 
 export interface CachedLookup<T> {
-  /** At once where it is cached: most requests then wait for nothing. */
+  /** Synchronous where it is cached, so that most requests do not wait. */
   find(key: string): T | undefined | Promise<T | undefined>;
   forget(key: string): void;
   forgetAll(): void;
 }
 
-/** Caches what a lookup found; what it did not find is looked up each time. */
+/** Caches hits only: a miss is looked up each time. */
 export function cachedLookup<T>(lookUp: (key: string) => Promise<T | undefined>): CachedLookup<T> {
   const cached = new Map<string, { value: T; until: number }>();
   const findUncached = async (key: string, now: number) => {

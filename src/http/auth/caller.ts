@@ -3,7 +3,6 @@ import type { AccessScope } from '../../db/access-scope';
 import { HttpProblem } from '../../errors';
 import type { TeamRow } from '../queries/credentials';
 
-/** Whose credentials a request carries. */
 export interface Caller {
   company_id: bigint;
   company_name: string;
@@ -13,8 +12,8 @@ export interface Caller {
   name: string;
   public_key: string;
   /**
-   * What its idempotency keys belong to: a key pair, or a user and the own rights of the token, so
-   * that a user keeps them with another token; blank for a caller without credentials.
+   * Owner of idempotency keys: a key pair, or a user with the token's own rights, so that a user
+   * keeps the keys with another token; blank for a caller without credentials.
    */
   credentials: string;
   user_id: bigint | null;
@@ -22,13 +21,12 @@ export interface Caller {
   superuser: boolean;
   /** For a user, everything that the teams allow together. */
   permissions: ReadonlySet<string>;
-  /** Whether it is a user's token with permissions of its own, which it does not exceed. */
+  /** True for a user's token with permissions of its own, which it does not exceed. */
   is_narrowed?: boolean;
-  /** For a user who sees only what these teams are granted; absent for one who sees all records. */
+  /** The teams that limit the records of a user; absent for a caller who sees all records. */
   teams?: readonly Team[] | undefined;
 }
 
-/** A team of a caller. */
 export interface Team {
   id: string;
   permissions: ReadonlySet<string>;
@@ -49,7 +47,6 @@ export const anonymousCaller = (company_id: bigint, company_name = ''): Caller =
   permissions: new Set(),
 });
 
-/** Rights as they are stored. */
 interface StoredRights {
   kind: Caller['kind'];
   superuser: boolean;
@@ -58,8 +55,8 @@ interface StoredRights {
 }
 
 /**
- * What credentials allow. A key pair: what it names. A user's token: what the user's teams allow
- * together, and with permissions of its own no more than these; everything if it is a superuser's.
+ * A key pair has the permissions it names. A user's token has those of the user's teams, narrowed
+ * by its own if it has any; the token of a superuser has all.
  */
 export function rightsOf({
   kind,
@@ -88,7 +85,7 @@ export function rightsOf({
   };
 }
 
-/** Whether a caller has a permission; of a limited one, on some records at least. */
+/** A limited caller has the permission on some records at least. */
 export const isPermitted = (
   { superuser, permissions }: Pick<Caller, 'superuser' | 'permissions'>,
   permission: string,
@@ -113,7 +110,7 @@ export function accessScopeOf(
   };
 }
 
-/** What limited callers need to change what belongs to the whole company, or to others too. */
+/** Permission that limited callers need to change data of the whole company, or shared records. */
 export const COMPANY_WIDE = 'company_wide:update';
 
 /**
@@ -184,5 +181,4 @@ export function requireHolding(
     );
 }
 
-/** Permissions that a message names. */
 const MAX_NAMED = 10;

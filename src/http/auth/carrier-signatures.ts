@@ -9,7 +9,7 @@ import { fieldOf } from './fields';
 import type { Scheme } from './scheme';
 
 export interface CarrierOptions {
-  /** What the carrier signs with; absent: every request is refused. */
+  /** Key of the carrier's signatures; absent: every request is refused. */
   auth_token: string | undefined;
   /** The address the carrier knows this service by. */
   public_url: string;

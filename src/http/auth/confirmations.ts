@@ -7,15 +7,12 @@ import { fieldOf } from './fields';
 import { linkToken, readLinkToken, type LinkTarget } from './link-tokens';
 import type { Scheme } from './scheme';
 
-/** An address of a company that can be confirmed. */
 export type Confirmation = LinkTarget;
 
-/** How long an address can be confirmed by a link. */
 export const CONFIRMATION_DAYS = 7;
 
 const KIND = { prefix: 'conf', label: 'confirmation' };
 
-/** The token in the link by which an address is confirmed. */
 export const confirmationToken = (confirmation: Confirmation, pepper: string): string =>
   linkToken(KIND, confirmation, pepper);
 
@@ -38,7 +35,7 @@ export function confirmationScheme(options: ConfirmationOptions, failures: Faile
   };
 }
 
-/** The confirmation of a token that is right and was not used. */
+/** Undefined for a wrong or used token. */
 async function findConfirmation(
   token: string,
   { directory, pepper, clock }: ConfirmationOptions,

@@ -6,7 +6,7 @@ export interface Credentials {
   secret: string;
 }
 
-/** The keyed digest of a secret: all that is stored of it. */
+/** The only form in which a secret is stored. */
 export const digestOf = (pepper: string, secret: string): Buffer =>
   createHmac('sha256', pepper).update(secret).digest();
 
@@ -18,5 +18,4 @@ export function mintCredentials(kind: 'key_pair' | 'user_token'): Credentials {
   };
 }
 
-/** A user token as its user sends it. */
 export const tokenOf = ({ public_key, secret }: Credentials): string => `${public_key}_${secret}`;

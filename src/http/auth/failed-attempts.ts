@@ -11,7 +11,6 @@ const CHALLENGE = {
   },
 };
 
-/** Counts bad credentials by address. */
 export interface FailedAttempts {
   /**
    * The problem for a request without valid credentials: 401, or 429 after too many attempts. Only

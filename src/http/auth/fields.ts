@@ -1,10 +1,10 @@
-/** The value of a field of a query or a body, whatever those are. */
+/** A field of a query or body of any type; undefined where it has no such field. */
 export const fieldOf = (source: unknown, name: string): unknown =>
   typeof source === 'object' && source !== null && Object.hasOwn(source, name)
     ? (source as Record<string, unknown>)[name]
     : undefined;
 
-/** The same, removing it: the contract has no such field in the body. */
+/** Like `readField`, but removes the field: the contract has none of that name in the body. */
 export function takeField(source: unknown, name: string): unknown {
   const value = fieldOf(source, name);
   if (value !== undefined) Reflect.deleteProperty(source as object, name);

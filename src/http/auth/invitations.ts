@@ -7,20 +7,17 @@ import { fieldOf, takeField } from './fields';
 import { linkToken, readLinkToken } from './link-tokens';
 import type { Scheme } from './scheme';
 
-/** An invitation that can be accepted. */
 export interface Invitation {
   company_id: bigint;
   user_id: bigint;
-  /** Which of the user's invitations it is: earlier ones are void. */
+  /** Sequence number of the user's invitations: earlier ones are void. */
   number: number;
 }
 
-/** How long one can be accepted. */
 export const INVITED_DAYS = 7;
 
 const KIND = { prefix: 'inv', label: 'invitation' };
 
-/** The token in the link of an invitation. */
 export const invitationToken = (
   { company_id, user_id, number }: Invitation,
   pepper: string,
@@ -45,13 +42,12 @@ export function invitationScheme(options: InvitationOptions, failures: FailedAtt
   };
 }
 
-/** The token as it was sent; it is removed from the body. */
 function tokenOf(req: Request): unknown {
   const in_body = takeField(req.body, 'invitation_token');
   return in_body ?? fieldOf(req.query, 'invitation_token');
 }
 
-/** The invitation of a token that is right and can still be accepted. */
+/** Undefined for a wrong token, or one that can no longer be accepted. */
 async function findInvitation(
   token: string,
   { directory, pepper, clock }: InvitationOptions,

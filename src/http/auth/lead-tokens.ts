@@ -13,7 +13,7 @@ import { fieldOf, takeField } from './fields';
 import type { Scheme } from './scheme';
 import { parameterToken, queryToken } from './user-tokens';
 
-/** Ours are 32 hexadecimal digits; those that came from another service are what they were. */
+/** Tokens made here are 32 hexadecimal digits; imported ones keep their form. */
 const LEAD_TOKEN = /^[\w-]{8,255}$/;
 
 /** The offer or the schedule that a lead token belongs to. */
@@ -28,10 +28,10 @@ export interface LeadOwner {
   traffic_source_id: bigint | null;
   /** IANA zone of leads whose own zone is unknown. */
   zone: string;
-  /** Where its company calls and texts people (phone/contact-policy.ts). */
+  /** Countries and prefixes that its company contacts (src/phone/contact-policy.ts). */
   contact_countries: string[] | null;
   contact_prefixes: string[];
-  /** What the token may do without credentials of the company. */
+  /** Permissions of the token without credentials of the company. */
   powers: ReadonlySet<LeadTokenPower>;
 }
 
@@ -42,9 +42,8 @@ type Name = (typeof NAMES)[number];
 type Find = ReturnType<typeof cachedLookup<LeadOwner>>['find'];
 
 export interface LeadTokenScheme extends Scheme {
-  /** Looks a token up again that was changed in this process. */
   forget(token: string): void;
-  /** Looks all of them up again: what they may do has changed. */
+  /** Drops all tokens: their permissions have changed. */
   forgetAll(): void;
 }
 
@@ -82,7 +81,7 @@ export function leadTokenScheme(
 
 type Sent = Credentials | null | undefined;
 
-/** Whose credentials they are; those of the header come first. */
+/** Credentials of the header come first. */
 async function senderOf(
   header: Sent,
   token: Sent,
@@ -94,7 +93,7 @@ async function senderOf(
   );
 }
 
-/** The tokens in path, query and body, by name; they are removed from the body. */
+/** Reads the tokens in path, query and body, by name, and removes them from the body. */
 function tokensOf(req: Request): Map<Name, unknown> {
   const sent = new Map<Name, unknown>();
   for (const name of NAMES) {
@@ -105,7 +104,9 @@ function tokensOf(req: Request): Map<Name, unknown> {
   return sent;
 }
 
-/** The owner of the tokens, or a problem: 401 without a known one, 422 if they contradict. */
+/**
+ * The owner of the tokens, or a problem: 401 for an unknown one, 422 if they contradict each other.
+ */
 async function ownerOf(sent: Map<Name, unknown>, find: Find): Promise<LeadOwner | HttpProblem> {
   const owners: Partial<Record<Name, LeadOwner>> = {};
   for (const [name, token] of sent) {
@@ -117,7 +118,7 @@ async function ownerOf(sent: Map<Name, unknown>, find: Find): Promise<LeadOwner 
   return contradictionIn(owners) ?? combine(owners);
 }
 
-/** Tokens of ours are found in capitals too. */
+/** Tokens made here are accepted in capitals too. */
 async function findInAnyCase(text: string, find: Find): Promise<LeadOwner | undefined> {
   const lower = text.toLowerCase();
   return (await find(text)) ?? (text === lower ? undefined : await find(lower));
@@ -204,8 +205,8 @@ const permissionFor = (power: LeadTokenPower): string => {
 };
 
 /**
- * Throws 403 if neither the token nor the credentials sent with it may do something. Those of a
- * user who is limited to some records lift nothing: the token may be that of any offer.
+ * Throws 403 if neither the token nor the credentials sent with it permit the action. Credentials
+ * of a user who is limited to some records do not: the token may be that of any offer.
  */
 export function requirePower(
   power: LeadTokenPower,
@@ -224,8 +225,8 @@ export function requirePower(
 }
 
 /**
- * Whether credentials sent with the token let the sender act for the whole company. Those of a user
- * who is limited to some records do not.
+ * Credentials sent with the token let the sender act for the whole company, unless their user is
+ * limited to some records.
  */
 export const actsForCompany = (caller: Caller): boolean =>
   !caller.teams && isPermitted(caller, 'leads:update');

@@ -1,12 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** What a link is for: how its tokens begin, and what their digests are made of. */
+/** Purpose of a link: the prefix of its tokens, and the label in their digests. */
 export interface LinkKind {
   prefix: string;
   label: string;
 }
 
-/** The record of a company that a link is about, and which of its links it is. */
+/** The record that a link is about, and the sequence number of the link. */
 export interface LinkTarget {
   company_id: bigint;
   id: bigint;
@@ -14,8 +14,8 @@ export interface LinkTarget {
 }
 
 /**
- * The token in a link that is mailed: what it is about, and a keyed digest of that. It is not
- * stored: nothing in the database opens a link, and every mail of one link has the same.
+ * The token in a mailed link: its target, and a keyed digest of it. It is not stored: nothing in
+ * the database opens a link, and repeated mails of a link have the same token.
  */
 export function linkToken(
   { prefix, label }: LinkKind,
@@ -27,7 +27,7 @@ export function linkToken(
   return `${prefix}-${named}-${digest}`;
 }
 
-/** What a token is about; undefined where it is not ours. */
+/** The target of a token; undefined if the token was not made here. */
 export function readLinkToken(
   kind: LinkKind,
   token: string,

@@ -4,7 +4,7 @@ import { rightsOf, type Caller } from './caller';
 
 type Rights = Pick<Caller, 'superuser' | 'permissions' | 'teams'>;
 
-/** The rights of a caller as a text that is equal for equal rights. */
+/** Equal texts for equal rights. */
 const textOf = ({ superuser, permissions, teams }: Rights): string =>
   JSON.stringify([
     superuser,
@@ -13,8 +13,8 @@ const textOf = ({ superuser, permissions, teams }: Rights): string =>
   ]);
 
 /**
- * Which of some callers, whose requests go on for long, still have valid credentials with exactly
- * the rights that they had when the request began.
+ * The callers of long requests whose credentials are still valid, with exactly the rights that they
+ * had when the request began.
  */
 export async function unchangedRights<C extends Caller>(
   sql: Sql,

@@ -28,7 +28,7 @@ export function parameterToken(req: Request): Credentials | null | undefined {
   return credentialsIn(fieldOf(req.query, 'auth_token') ?? in_body);
 }
 
-/** The one in the query, where the body is not read yet. */
+/** Like `parameterToken`, before the body is read. */
 export const queryToken = (req: Request): Credentials | null | undefined =>
   credentialsIn(fieldOf(req.query, 'auth_token'));
 

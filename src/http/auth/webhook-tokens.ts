@@ -18,13 +18,13 @@ export interface SellersEndpoint {
   vanity_uri: string;
   /** Two letters. */
   country: string;
-  /** Whether its sender has shown no token. */
+  /** True if its sender has shown no token. */
   is_public: boolean;
   /** The traffic source whose token was sent; absent for any other. */
   traffic_source_id?: number;
 }
 
-/** An endpoint with what its senders may show. */
+/** An endpoint with the digests of the tokens that open it. */
 interface Known extends Omit<SellersEndpoint, 'is_public'> {
   /** Digest of its token; null when it needs none. */
   digest: Buffer | null;
@@ -34,20 +34,18 @@ interface Known extends Omit<SellersEndpoint, 'is_public'> {
 export interface WebhookToken {
   /** Shown once. */
   token: string;
-  /** What is stored of it. */
+  /** Stored in place of the token. */
   digest: Uint8Array<ArrayBuffer>;
 }
 
-/** A token that senders to an endpoint must show. */
 export function newWebhookToken(pepper: string): WebhookToken {
   const token = `wt_${randomBytes(32).toString('hex')}`;
   return { token, digest: new Uint8Array(digestOf(pepper, token)) };
 }
 
 export interface WebhookTokenScheme extends Scheme {
-  /** Looks an inbound webhook up again that was changed in this process. */
   forget(vanity_uri: string): void;
-  /** Looks all of them up again: a token of a traffic source was revoked. */
+  /** Drops all of them: a token of a traffic source was revoked. */
   forgetAll(): void;
 }
 

@@ -3,8 +3,8 @@ import { SAMPLES } from '../../generated/samples';
 import { componentsUsedBy } from '../excerpt';
 import { EVENTS, GROUPS, ORDERED_TAGS, pageDocument, type PageOperation, type Paths } from './tags';
 
-// The contract as documents: as it is with code samples; for Swagger UI; and one tag of it for the
-// reference. In those for people, what a permission or a credential is needed for stands as text.
+// The contract as documents: as it is, with code samples; for Swagger UI; and one tag of it for the
+// reference. In the documents for people, needed permissions and credentials are described as text.
 
 type Json = Record<string, unknown>;
 
@@ -16,7 +16,6 @@ const TOKENS: Record<string, string> = {
   carrierSignature: 'Only the carrier calls this, with its signature.',
 };
 
-/** What a caller needs, in words. */
 function needs(operation: PageOperation): string[] {
   const scheme = operation['x-credentials'] ?? Object.keys(operation.security?.[0] ?? {})[0] ?? '';
   const scope = operation['x-scope'];
@@ -53,7 +52,6 @@ const forPeople = (operation: PageOperation): Json => ({
   description: [operation.description, needs(operation).join(' ')].filter(Boolean).join('\n\n'),
 });
 
-/** The contract with code samples. */
 export const publishedDocument = (): Json => ({
   ...contract.document,
   paths: mapOperations(pageDocument.paths, withSamples),
@@ -83,14 +81,13 @@ function pathsOf(paths: Paths, tag: string): Paths {
   );
 }
 
-/** Without schemes: what a reader needs to know of them stands in the description. */
+/** Without security schemes: the description says what a reader needs to know of them. */
 const forReaders = (operation: PageOperation): Json => ({
   ...withSamples(forPeople(operation) as never),
   security: [],
   callbacks: undefined,
 });
 
-/** One tag of the contract, with code samples. */
 export function tagDocument(tag: string): Json {
   const paths = pathsOf(pageDocument.paths, tag);
   const webhooks = pathsOf(EVENTS, tag);

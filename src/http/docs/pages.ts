@@ -37,7 +37,6 @@ const brand = (href: string) =>
 
 const CONTRACT_LINKS = '<a href="/api/openapi.yaml">YAML</a><a href="/api/openapi.json">JSON</a>';
 
-/** Swagger UI, with the introduction before it. */
 export const swaggerPage = (): string =>
   page({
     title: `${info.title} API`,
@@ -105,7 +104,6 @@ ${current ? '<script src="/api/assets/rapidoc-min.js" defer></script>' : ''}`,
 <main>${main}</main></div>`,
   });
 
-/** The introduction, and every operation by name. */
 export const introductionPage = (): string =>
   referencePage(
     'Reference',
@@ -127,7 +125,6 @@ ${paragraphs(tag.description).join('\n')}
 </section>`;
 }
 
-/** The operations of a tag. */
 export const tagPage = (tag: Tag): string =>
   referencePage(
     tag.title,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { RequestHandler } from 'express';
 
-/** An answer that is the same for everybody. */
+/** An answer that is equal for all clients. */
 export interface Prepared {
   type: string;
   body: Buffer;
@@ -10,25 +10,27 @@ export interface Prepared {
   tag: string;
 }
 
-/** Compresses once what is sent often. */
+/** Compresses once, for all later answers. */
 export function prepare(type: string, content: string | Buffer): Prepared {
   const body = Buffer.from(content);
   const tag = createHash('sha256').update(body).digest('base64url').slice(0, 22);
   return { type, body, gzip: gzipSync(body), tag };
 }
 
-/** Not compressed again for each connection: a slow reader would keep the memory for that. */
+/**
+ * `no-transform`: compressing for each connection would hold memory as long as a slow reader reads.
+ */
 const CACHE_CONTROL = 'no-cache, no-transform';
 
 /**
- * Sends an answer that is made at the first request for it. A browser asks for it each time and
- * gets 304 while it is the same.
+ * Sends an answer that is made at the first request. A browser asks for it each time and gets 304
+ * while it is unchanged.
  */
 export function send(make: () => Prepared): RequestHandler {
   let made: Prepared | undefined;
   return (req, res) => {
     made ??= make();
-    // Weak: compressed or not, it is the same.
+    // Weak: the compressed body has the same tag.
     res.set({ 'Cache-Control': CACHE_CONTROL, ETag: `W/"${made.tag}"`, Vary: 'Accept-Encoding' });
     if (req.fresh) return void res.status(304).end();
     res.type(made.type);

@@ -11,7 +11,8 @@ import { searchIndex } from './search-index';
 import { ORDERED_TAGS } from './tags';
 
 const ASSETS = join(__dirname, '../../../assets');
-// Found, but not loaded: these files are for browsers. Swagger UI's come with swagger-ui-express.
+// Resolved, but not loaded: these files are for browsers. Those of Swagger UI come with
+// swagger-ui-express.
 const SWAGGER_UI = dirname(
   createRequire(require.resolve('swagger-ui-express')).resolve('swagger-ui-dist/package.json'),
 );

@@ -1,7 +1,7 @@
 import { contract, type Parameter, type Schema } from '../../contract';
 import { OPERATIONS, ORDERED_TAGS, type ListedOperation, type PageOperation } from './tags';
 
-/** What the search of the pages looks through (assets/docs/search.js). */
+/** The index that the search of the pages reads (assets/docs/search.js). */
 export interface SearchIndex {
   /** Name and description of parameters and fields; operations refer to them by position. */
   fields: [name: string, description: string][];
@@ -20,7 +20,6 @@ export interface SearchIndex {
 
 type Found = Map<string, string>;
 
-/** Collects the properties of a schema and of those that it consists of. */
 function collect(schema: Schema | undefined, found: Found, seen: Set<string>): void {
   if (!schema || typeof schema !== 'object') return;
   if (schema.$ref) {
@@ -67,7 +66,6 @@ function fieldsOf({ operation }: ListedOperation): Found {
   return found;
 }
 
-/** Operations in the order in which the pages show them. */
 export function searchIndex(): SearchIndex {
   const fields: SearchIndex['fields'] = [];
   const positions = new Map<string, number>();

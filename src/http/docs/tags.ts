@@ -1,6 +1,5 @@
 import { contract, METHODS, type Method } from '../../contract';
 
-/** An operation as far as pages for people read it. */
 export interface PageOperation {
   operationId?: string;
   tags: string[];

@@ -1,6 +1,5 @@
 import { sql, statement } from '../../db/sql';
 
-/** The company that has a telephone number now. */
 export const FIND_NUMBER_OWNER = statement(
   'http.find_number_owner',
   sql`

@@ -7,7 +7,7 @@ export interface TeamRow {
   superuser: boolean;
 }
 
-/** Not deleted, nor those of a deleted user. `teams` is null without a team. */
+/** Leaves out deleted credentials, and those of a deleted user. `teams` is null without a team. */
 export const FIND_CREDENTIALS = statement(
   'http.find_credentials',
   sql`
@@ -47,8 +47,8 @@ export const FIND_CREDENTIALS = statement(
 }>();
 
 /**
- * What credentials allow now, in the order of two arrays; no row for those that are revoked, have
- * expired, or are those of a deleted user.
+ * Current rights of credentials, in the order of two arrays; no row for those that are revoked,
+ * have expired, or are those of a deleted user.
  */
 export const FIND_CURRENT_RIGHTS = statement(
   'http.find_current_rights',

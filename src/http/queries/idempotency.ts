@@ -7,7 +7,7 @@ export const LOCK_KEY = statement(
   { prepared: true },
 );
 
-/** Of all companies; a portion. */
+/** Deletes a portion, over all companies. */
 export const DELETE_EXPIRED_ANSWERS = statement(
   'http.delete_expired_answers',
   sql`

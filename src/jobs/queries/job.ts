@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-/** Postpones the expiry of a job that is still this run's. `jobs.job` belongs to pg-boss. */
+/** Postpones the expiry of a job that this run still owns. `jobs.job` belongs to pg-boss. */
 export const EXTEND_JOB = statement(
   'jobs.extend_job',
   sql`
@@ -26,7 +26,7 @@ export const DELETE_JOBS = statement(
 );
 
 /**
- * What claims read: the jobs that wait, by company and time, and those that run. An index of
+ * Indexes for claims: of the waiting jobs by company and time, and of the running ones. An index of
  * `jobs.job` is also one of the table of each kind.
  */
 export const INDEX_TURNS = sql`
@@ -36,11 +36,11 @@ export const INDEX_TURNS = sql`
     (name, (data ->> 'company_id')) WHERE state = 'active'`;
 
 /**
- * Claims jobs of a kind by turns: first those of the companies of which the fewest run, in all
- * processes. Among equals it is the turn of the company that follows `after`. Of each company it
- * claims no more than `company_max`, less what this process runs already (`busy`). Also
- * returns how many jobs it chose, some of which another process may have claimed at the same time,
- * and the last company that it looked at.
+ * Claims jobs of a kind by turns: first those of the companies with the fewest running jobs in all
+ * processes; among equals, the company that follows `after`. It claims at most `company_max` of a
+ * company, less those that this process runs already (`busy`). Also returns how many jobs it chose,
+ * some of which another process may have claimed at the same time, and the last company that it
+ * looked at.
  */
 export const CLAIM_JOBS = statement(
   'jobs.claim_jobs',
@@ -123,7 +123,7 @@ export const CLAIM_JOBS = statement(
   { prepared: false, nullable: ['id', 'data', 'retry_count'] },
 ).returning<{ chosen: number; last_company: string }>();
 
-/** Jobs by kind: those that could run now, the first of them, and those that run. */
+/** By kind: the jobs that could run now, the oldest due time of these, and the jobs that run. */
 export const MEASURE_JOBS = statement(
   'jobs.measure_jobs',
   sql`

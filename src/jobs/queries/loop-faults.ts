@@ -9,7 +9,7 @@ export const RECORD_LOOP_FAULT = statement(
   { prepared: false },
 );
 
-/** A fault that was over is a new one when it happens again. */
+/** An ended fault must not keep its first time when it happens again. */
 export const DELETE_ENDED_FAULTS = statement(
   'jobs.delete_ended_faults',
   sql`DELETE FROM loop_faults WHERE ends_at < now()`,

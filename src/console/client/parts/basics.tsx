@@ -6,7 +6,6 @@ import type { Loaded } from '../loading';
 
 type Children = { children?: ComponentChildren };
 
-/** A part of a view, with its heading. */
 export function Panel({
   title,
   aside,
@@ -25,7 +24,7 @@ export function Panel({
   );
 }
 
-/** What went wrong, field by field where the API says so. */
+/** An error, field by field where the API reports fields. */
 export function Problem({ error, onReload }: { error: unknown; onReload?: () => void }) {
   if (error === undefined) return null;
   const is_outdated = error instanceof ApiError && error.isOutdated;
@@ -67,7 +66,7 @@ export const Done = ({ text }: { text: string | undefined }) => (
   </p>
 );
 
-/** What was loaded, or that it is not there yet, or why not. */
+/** The loaded data, a note that it is loading, or the error. */
 export function Show<T>({
   of,
   children,
@@ -152,7 +151,6 @@ export const Badge = ({ tone = 'plain', children }: Children & { tone?: Tone }) 
   <span class={`badge ${tone}`}>{children}</span>
 );
 
-/** Facts about a record, by name. */
 export const Facts = ({ facts }: { facts: readonly [string, ComponentChildren][] }) => (
   <dl class="facts">
     {facts.map(([name, value]) => (
@@ -164,7 +162,6 @@ export const Facts = ({ facts }: { facts: readonly [string, ComponentChildren][]
   </dl>
 );
 
-/** A number that matters, with what it counts. */
 export const Tile = ({ name, value, note }: { name: string; value: string; note?: string }) => (
   <div class="tile">
     <dt>{name}</dt>

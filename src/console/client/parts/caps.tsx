@@ -22,7 +22,6 @@ const WINDOW_NAMES: Record<(typeof WINDOWS)[number], string> = {
   total: 'in all',
 };
 
-/** How much of a limit is used. */
 export interface Cap {
   name: CapName | 'concurrency';
   title: string;
@@ -52,7 +51,6 @@ export function capsOf(buyer: Buyer): Cap[] {
   return found;
 }
 
-/** The columns of a buyer that its caps are read from. */
 export const CAP_COLUMNS = [
   'concurrency_cap_used',
   'concurrency_cap_limit',
@@ -67,7 +65,6 @@ export const shareOf = ({ used, limit }: Pick<Cap, 'used' | 'limit'>): number =>
 /** From this share on, a cap is near its end. */
 export const NEAR = 0.8;
 
-/** The caps that are used most come first. */
 export const byShare = (caps: readonly Cap[]): Cap[] =>
   [...caps].sort((one, other) => shareOf(other) - shareOf(one));
 
@@ -84,7 +81,7 @@ interface BarProps {
   resets_at?: string | null;
 }
 
-/** A bar of what is used of a limit, with the numbers in words. */
+/** A bar of the used share of a limit, with the numbers in words. */
 export function Bar({ title, used, limit, is_money, resets_at }: BarProps) {
   const format = is_money ? dollars : count;
   const share = shareOf({ used, limit });

@@ -6,24 +6,24 @@ interface Series {
   name: string;
   values: readonly (number | null)[];
   format: (value: number | null) => string;
-  /** The same in short, for the axis. */
+  /** The short format, for the axis. */
   tick: (value: number) => string;
 }
 
 interface ChartProps {
   title: string;
-  /** What the points are called: seconds since 1970, or names. */
+  /** Times of the points in seconds since 1970, or their names. */
   x: readonly (number | string)[];
   x_name: string;
   labelOf: (x: number | string) => string;
   series: Series;
-  /** Whether the numbers are in a table beside it already. */
+  /** The numbers are in a table next to the chart already. */
   is_told?: boolean;
 }
 
 const HEIGHT = 170;
 
-/** Bars over time or names. Its numbers are in a table too, for whoever cannot see it. */
+/** Bars over time or names. A table has the numbers too, for readers who cannot see the chart. */
 export function Chart({ title, x, x_name, labelOf, series, is_told = false }: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {

@@ -6,7 +6,9 @@ import { Bar, capTitle, isMoney } from './caps';
 type Decision = Schemas['RoutingDecision'];
 type Considered = Schemas['ConsideredBuyer'];
 
-/** A decision about a call: each buyer with the reason why or why not, and caps as they stood. */
+/**
+ * A decision about a call: each buyer with the reason why or why not, and the caps at that time.
+ */
 export function DecisionShown({ decision }: { decision: Decision }) {
   const { action, message, candidates, caps, at, seed } = decision;
   return (

@@ -1,6 +1,5 @@
 import { DAY_MINUTES, DAYS, isAlways, textOf, weekOf, type Entry, type Open } from './week';
 
-/** The opening hours of a week, one line for each day. */
 export function Hours({ entries, zone }: { entries: readonly Entry[]; zone: string | undefined }) {
   if (isAlways(entries)) return <p>Always open.</p>;
   return (

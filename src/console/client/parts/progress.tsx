@@ -6,7 +6,6 @@ type File = Schemas['BuyerSuppressionFile'];
 
 const TONES: Partial<Record<string, Tone>> = { succeeded: 'good', failed: 'bad', stopped: 'warn' };
 
-/** How far the import of a file is. */
 export function Progress({ file }: { file: File }) {
   const name = file.name ?? `File ${file.id}`;
   const of = file.total_count === null ? '' : ` of ${count(file.total_count)}`;

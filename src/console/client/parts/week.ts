@@ -7,7 +7,7 @@ export type Entry = Schemas['BusinessHours'];
 export const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 export const DAY_MINUTES = 24 * 60;
 
-/** Minutes of a day; `to` does not belong to it. */
+/** Minutes of a day; `to` is exclusive. */
 export interface Open {
   from: number;
   to: number;
@@ -20,13 +20,13 @@ const minutes = (clock: string): number => {
 export const clock = (minute: number): string =>
   `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')}`;
 
-/** When it is open on each day. What goes on past midnight is part of the next day. */
+/** The open times of each day. Times past midnight are part of the next day. */
 export function weekOf(entries: readonly Entry[]): Open[][] {
   const week: Open[][] = DAYS.map(() => []);
   for (const { day, times } of entries.flatMap(({ schedule }) => schedule ?? []))
     for (const range of times) {
       const [from, last] = range.split('..').map(minutes) as [number, number];
-      // The last minute belongs to it.
+      // The last minute is included.
       if (last >= from) week[day]!.push({ from, to: last + 1 });
       else {
         week[day]!.push({ from, to: DAY_MINUTES });
@@ -39,13 +39,13 @@ export function weekOf(entries: readonly Entry[]): Open[][] {
 export const isAlways = (entries: readonly Entry[]): boolean =>
   entries.every(({ schedule }) => (schedule ?? []).length === 0);
 
-/** The times of a day as people write them: 09:00–12:00, 13:00–17:30. */
+/** Formats the times of a day: 09:00–12:00, 13:00–17:30. */
 export const textOf = (open: readonly Open[]): string =>
   open.map(({ from, to }) => `${clock(from)}–${clock(to)}`).join(', ');
 
 const TIMES = /^(\d{1,2}):(\d{2})\s*(?:-|–|\.\.)\s*(\d{1,2}):(\d{2})$/;
 
-/** Reads the times of a day. Throws for what is none. */
+/** Throws for a text that is no list of times. */
 export function openIn(text: string, day: string): Open[] {
   const ranges = text.split(',').map((range) => range.trim());
   return ranges.filter(Boolean).map((range) => {
@@ -57,7 +57,7 @@ export function openIn(text: string, day: string): Open[] {
   });
 }
 
-/** The hours as the API wants them, with the limits of the entry that they replace. */
+/** The hours in the form of the API, with the limits of the entry that they replace. */
 export function entryOf(week: readonly Open[][], before: Entry | undefined): Entry[] {
   const schedule = week.flatMap((open, day) =>
     open.length === 0

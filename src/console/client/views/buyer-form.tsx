@@ -6,7 +6,7 @@ import { useAction } from '../loading';
 type Buyer = Schemas['Buyer'];
 type Update = Schemas['BuyerUpdate'];
 
-/** What is changed most often. Everything else is changed with the API. */
+/** The fields that are changed most often. The others are changed with the API. */
 const FIELDS = [
   { name: 'weight', label: 'Weight', step: 'any' },
   { name: 'tier', label: 'Tier', step: 'any' },

@@ -12,7 +12,6 @@ import { HoursForm } from './hours-form';
 
 type Buyer = Schemas['Buyer'];
 
-/** A buyer: its caps by window, its hours as a week; pause it, change it. */
 export function BuyerView({ id }: { id: string }) {
   const { api, may } = useSession();
   const path = { id };

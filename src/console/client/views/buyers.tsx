@@ -12,7 +12,6 @@ const COLUMNS = ['id', 'name', 'number', 'paused', 'maxed_out_by', 'bid_price', 
 const MAX_BUYERS = 200;
 const MAX_CAPS = 3;
 
-/** All buyers, with the caps that are used most. */
 export function BuyersView() {
   const { api } = useSession();
   const loaded = useLoaded(async () => {
@@ -69,7 +68,6 @@ function Card({ buyer }: { buyer: Buyer }) {
   );
 }
 
-/** Whether a buyer takes calls. */
 export function Standing({ buyer }: { buyer: Pick<Buyer, 'paused' | 'maxed_out_by'> }) {
   if (buyer.paused) return <Badge tone="warn">paused</Badge>;
   if (buyer.maxed_out_by) return <Badge tone="bad">cap reached</Badge>;

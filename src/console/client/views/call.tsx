@@ -7,7 +7,7 @@ import { linkTo } from '../route';
 import { useSession } from '../session';
 import { WhatIf } from './what-if';
 
-/** The story of a call: what happened, and why it went where it went. */
+/** The history of a call, with its routing decisions. */
 export function CallView({ id }: { id: string }) {
   const { api } = useSession();
   const loaded = useLoaded(async () => {
@@ -90,7 +90,7 @@ const tokensOf = (tokens: Record<string, unknown> | undefined): string =>
     .map(([name, value]) => `${name}=${String(value)}`)
     .join(', ') || 'none';
 
-/** Events, one below the other, as the API tells them. */
+/** The events in the order of the API. */
 function Story({ events }: { events: readonly Schemas['CallEvent'][] }) {
   return (
     <ol class="story">

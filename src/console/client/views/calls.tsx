@@ -20,7 +20,7 @@ const SHOWN = [
   'buyer_converted',
 ];
 
-/** The newest calls, or those in which something is found. */
+/** The newest calls, or those that match a search. */
 export function CallsView() {
   const { api } = useSession();
   const [fulltext, setFulltext] = useState('');
@@ -73,7 +73,7 @@ const COLUMNS: readonly Column<Call>[] = [
   },
 ];
 
-/** A field whose text is looked for once it is sent. */
+/** Searches for a text when the form is submitted. */
 export function Search({ label, onSearch }: { label: string; onSearch: (text: string) => void }) {
   const [typed, setTyped] = useState('');
   const submit = (event: Event) => {

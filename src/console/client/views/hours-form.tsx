@@ -4,7 +4,6 @@ import { Done, Field, Panel, Problem } from '../parts/basics';
 import { DAYS, entryOf, openIn, textOf, weekOf } from '../parts/week';
 import type { FormProps } from './buyer-form';
 
-/** Changes the hours of a buyer, a line for each day. */
 export function HoursForm({ buyer, save, reload }: FormProps) {
   const entries = buyer.business_hours_schedule ?? [];
   const shown = weekOf(entries).map(textOf);

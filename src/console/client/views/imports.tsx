@@ -11,7 +11,6 @@ type Rejected = Schemas['RejectedRow'];
 
 const MAX_FILES = 20;
 
-/** Files of numbers that go on suppression lists: their progress, and rows that were rejected. */
 export function Imports() {
   const { api, may } = useSession();
   const loaded = useLoaded(async () => {

@@ -7,7 +7,7 @@ type Lead = Schemas['Lead'];
 
 interface Action {
   name: string;
-  /** What is asked before it is done; absent where nobody needs to be asked. */
+  /** Question that the user confirms first; absent where none is needed. */
   sure?: string;
   run: () => Promise<string>;
 }
@@ -18,7 +18,7 @@ interface ActionsProps {
   reload: () => Promise<void>;
 }
 
-/** What can be done about a lead, by those who may. */
+/** The actions on a lead that the caller may run. */
 export function LeadActions({ lead, tag, reload }: ActionsProps) {
   const session = useSession();
   const { run, is_busy, error, done } = useAction(async (action: Action) => {

@@ -6,7 +6,7 @@ import { linkTo } from '../route';
 import { useSession } from '../session';
 import { LeadActions } from './lead-actions';
 
-/** A lead: what happened, what will happen, and why; what can be done about it. */
+/** A lead with its history, its future steps and its actions. */
 export function LeadView({ id }: { id: string }) {
   const { api } = useSession();
   const loaded = useLoaded(async () => {

@@ -19,7 +19,7 @@ const SHOWN = [
   'is_live',
 ];
 
-/** The newest leads, or those in which something is found. */
+/** The newest leads, or those that match a search. */
 export function LeadsView() {
   const { api } = useSession();
   const [fulltext, setFulltext] = useState('');

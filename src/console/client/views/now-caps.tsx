@@ -8,7 +8,6 @@ import { useSession } from '../session';
 const MAX_BUYERS = 1_000;
 const MAX_SHOWN = 12;
 
-/** The caps that are used up, or will be soon. */
 export function CapsNearEnd() {
   const { api } = useSession();
   const loaded = useLoaded(async () => {

@@ -12,7 +12,6 @@ interface Shown {
   event: LiveEvent;
 }
 
-/** The last events, as they come. */
 export function Happening() {
   const { events } = useSession();
   const [shown, setShown] = useState<readonly Shown[]>([]);

@@ -20,7 +20,6 @@ const FILE_COLUMNS = [
   'error_message',
 ];
 
-/** Imports that are not done: under way, waiting or failed. */
 export function ImportsInTrouble() {
   const { api } = useSession();
   const loaded = useLoaded(async () => {
@@ -63,7 +62,7 @@ interface Trouble {
   last: string | null;
 }
 
-/** Webhooks that were paused by what happened, or whose deliveries failed within the last hour. */
+/** Webhooks that were paused automatically, or whose deliveries failed within the last hour. */
 export function WebhooksInTrouble() {
   const { api, may } = useSession();
   const loaded = useLoaded(async () => {
@@ -97,7 +96,7 @@ export function WebhooksInTrouble() {
     };
     return (await ok(api.GET('/webhook_logs', { params: { query } }))).webhook_logs;
   };
-  // Nothing tells when a delivery fails.
+  // No event reports a failed delivery.
   useEvery(REFRESH_MS, () => void loaded.reload());
   return (
     <Show of={loaded}>

@@ -21,7 +21,7 @@ import { ImportsInTrouble, WebhooksInTrouble } from './now-trouble';
 
 type Call = Schemas['Call'];
 
-/** What happens now, and what needs somebody. */
+/** Current calls, caps, events, webhooks and imports. */
 export function NowView() {
   const { may } = useSession();
   return (
@@ -52,7 +52,7 @@ const CALL_COLUMNS = [
   'total_duration',
   'revenue',
 ];
-/** The newest ones are shown, and are in the plot; the numbers are those of all. */
+/** Only the newest calls are listed and plotted; the numbers count all. */
 const MAX_SHOWN = 50;
 const MAX_COUNTED = 1_000;
 
@@ -125,7 +125,6 @@ const OPEN_COLUMNS: readonly Column<Call>[] = [
   { name: 'Duration', of: ({ total_duration }) => duration(total_duration), number: true },
 ];
 
-/** The dollars of calls, in the minutes in which they came in. */
 function RevenueByMinute({ calls, since }: { calls: readonly Call[]; since: Date }) {
   const first = Math.floor(since.getTime() / MINUTE_MS) + 1;
   const x = Array.from({ length: MINUTES }, (_, n) => (first + n) * MINUTE_MS);

@@ -9,7 +9,6 @@ import { Imports } from './imports';
 
 type Row = Schemas['CallReportRow'];
 
-/** Calls and dollars by day, buyer and source; lists that are imported. */
 export function ReportsView() {
   const { may } = useSession();
   return (
@@ -77,7 +76,7 @@ function Reports() {
   );
 }
 
-/** Undefined for a report that would tell the caller of what the caller may not see. */
+/** Undefined for a report that would reveal hidden values to the caller. */
 const unlessHidden = <T,>(report: Promise<T>): Promise<T | undefined> =>
   report.catch((error: unknown) => {
     if (error instanceof ApiError && error.problem?.code === 'beyond_your_rights') return undefined;
@@ -117,7 +116,7 @@ const Totals = ({ figures }: { figures: Schemas['CallReportFigures'] }) => (
 interface ReportProps {
   category: (typeof CATEGORIES)[number]['category'];
   title: string;
-  /** What a row is. */
+  /** The name of a row's category. */
   of: string;
   rows: readonly Row[];
 }

@@ -16,7 +16,7 @@ interface WeightsProps {
   candidates: readonly Considered[];
 }
 
-/** What other weights would have done to the calls of the last days. Nothing is changed. */
+/** The effect of other weights on the calls of the last days. Changes nothing. */
 export function Weights({ call, candidates }: WeightsProps) {
   const { api } = useSession();
   const [weights, setWeights] = useState<Record<number, string>>({});

@@ -10,7 +10,7 @@ import { Weights } from './weights';
 type Call = Schemas['Call'];
 type Decision = Schemas['RoutingDecision'];
 
-/** The same call at another hour, with other tokens, or with other weights. Nothing is changed. */
+/** Replays a call at another hour, with other tokens, or with other weights. Changes nothing. */
 export function WhatIf({ call, decision }: { call: Call; decision: Decision | undefined }) {
   return (
     <>
