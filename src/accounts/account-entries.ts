@@ -32,7 +32,6 @@ export const projection = {
   },
 } as const satisfies Projection<'AccountEntry', 'account_entry', 'account_entries'>;
 
-/** The ledger of what buyers and traffic sources have paid, owe and were paid. */
 export const accountEntries = ({ clock }: Deps) =>
   ({
     listAccountEntries: ({ query, db }) => {

@@ -6,7 +6,6 @@ import { INSERT_ENTRY } from './queries/entries';
 
 type Fields = Schemas['AccountEntryCreate'];
 
-/** Enters a deposit, a payment or an adjustment, and returns its id. */
 export async function createEntry(
   db: Db,
   { buyer_id, traffic_source_id, kind, amount, note, external_record_id }: Fields,

@@ -4,10 +4,9 @@ import { HttpProblem } from '../errors';
 import { findAccount } from './find-account';
 import { INSERT_STATEMENT } from './queries/statements';
 
-/** How long after the end of a period all that was being entered at its end is committed. */
+/** Time after the end of a period until all its entries are committed. */
 const SETTLED_AFTER_MS = 60_000;
 
-/** Draws up the statement of an account for a period that has ended, and returns its id. */
 export async function drawUpStatement(
   db: Db,
   { buyer_id, traffic_source_id, time_zone, external_record_id, ...period }: Fields,

@@ -14,8 +14,8 @@ interface Named {
 }
 
 /**
- * The account that a request names, also of a record that is deleted: what it owes or is owed is
- * still to be settled. Throws 422 unless it is one.
+ * Finds the account that a request names, including that of a deleted record, which may still owe
+ * or be owed money. Throws 422 unless the request names exactly one.
  */
 export async function findAccount(
   db: Db,

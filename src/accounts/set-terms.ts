@@ -7,7 +7,7 @@ type Terms = Pick<Schemas['BuyerFields'], (typeof NAMES)[number]>;
 
 /**
  * Sets the terms among the fields of a buyer, in the transaction that writes the buyer. The balance
- * of one that becomes prepaid is what its entries sum up to.
+ * of a buyer that becomes prepaid is the sum of its entries.
  */
 export async function setTerms(db: Db, buyer_id: bigint, fields: Terms): Promise<void> {
   const sent = NAMES.filter((name) => fields[name] !== undefined);

@@ -40,7 +40,6 @@ export const projection = {
   },
 } as const satisfies Projection<'Statement', 'statement', 'statements'>;
 
-/** Statements of account: the entries of a period, with the balances before and after it. */
 export const statements = ({ clock }: Deps) =>
   ({
     listStatements: ({ query, db }) => {
@@ -61,7 +60,6 @@ export const statements = ({ clock }: Deps) =>
     listStatementLines,
   }) satisfies Partial<Handlers>;
 
-/** The entries of a statement, numbered in chronological order. */
 const LINES = `(
   SELECT
     e.company_id, e.id, e.created_at, e.kind, e.amount, e.call_id, e.note,

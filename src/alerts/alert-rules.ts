@@ -77,7 +77,6 @@ const ALERTS = {
   },
 } as const satisfies Projection<'Alert', 'alert', 'alerts'>;
 
-/** Rules that say when people are told that something is wrong, and what came of them. */
 export const alertRules = ({ clock, queue, config }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {

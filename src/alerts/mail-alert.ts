@@ -9,8 +9,8 @@ import { spanOf } from './words';
 type Context = Pick<Deps, 'tenants' | 'mailer' | 'config'>;
 
 /**
- * Mails that an alert has begun or ended. Throws where the mail should be tried again later: every
- * run sends the same mail under the same key.
+ * Mails that an alert has started or ended. Throws when the mail should be retried: every run sends
+ * the same mail under the same key.
  */
 export async function mailAlert(
   { company_id, alert_id, to, news }: Tasks['mail_alert'],

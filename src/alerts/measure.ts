@@ -10,14 +10,12 @@ import {
 } from './queries/measures';
 import { cents, percentOf } from './words';
 
-/** A rule as it is watched. */
 export type Rule = Row<'alerts.read_rules'>;
 
-/** Something of which a rule holds. */
+/** A subject for which a rule holds. */
 export interface Found {
-  /** Tells it apart from the others of the rule. */
+  /** Unique within the rule. */
   subject: string;
-  /** In words. */
   message: string;
   value: number | null;
   threshold: number | null;
@@ -104,5 +102,4 @@ const MEASURES: Record<string, Measure> = {
   webhook_paused: pausedWebhooks,
 };
 
-/** All of which a rule holds now. */
 export const measure: Measure = (db, rule, now) => MEASURES[rule.kind]!(db, rule, now);

@@ -15,7 +15,7 @@ type Kind = Schemas['AlertKind'];
 
 const DEFAULTS = defaultsOf('AlertRuleFields') as { paused: boolean; time_zone: string };
 const DEFAULT_MIN_CALLS = 10;
-/** The most rules of a company: each is looked at every few seconds. */
+/** Rules of a company at most: each is checked every few seconds. */
 export const MAX_RULES = 100;
 
 const OWNERS = {
@@ -33,7 +33,6 @@ interface Rules {
   owners: readonly Owner[];
 }
 
-/** What each kind of rule must have, and may have. */
 const KINDS: Record<Kind, Rules> = {
   cap_used: { needed: ['percent'], owners: ['buyer_id', 'buyer_group_id', 'traffic_source_id'] },
   connect_rate_low: {
@@ -53,7 +52,7 @@ const OWNER_NAMES = Object.keys(OWNERS) as Owner[];
 type Given = Partial<Record<Limit | Owner, unknown>> & { kind?: string | undefined };
 const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** Throws 422 for what a kind of rule lacks, and for what it does not have. */
+/** Throws 422 for a field that a kind of rule lacks or does not have. */
 function requireFitting(rule: Given): void {
   const kind = rule.kind as Kind;
   const { needed, optional = [], owners } = KINDS[kind];
@@ -75,7 +74,7 @@ function requireFitting(rule: Given): void {
     );
 }
 
-/** Each address once, as it is written first. */
+/** Each address once, in its first spelling. */
 const distinctAddresses = (emails: readonly string[]): string[] => {
   const lowered = emails.map((email) => email.toLowerCase());
   return emails.filter((_, n) => lowered.indexOf(lowered[n]!) === n);
@@ -110,7 +109,10 @@ const defaultMinCalls = (kind: string): number | null =>
 
 const keyOf = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id, id } });
 
-/** Throws 422 where the company has as many rules as it may, until the transaction ends. */
+/**
+ * Throws 422 where the company has the maximum of rules; locks their count until the transaction
+ * ends.
+ */
 async function requireRoom(tx: Db): Promise<void> {
   await tx.sql(LOCK_RULE_COUNT, { name: `alert rules/${tx.company_id}` });
   const [count] = await tx.sql(COUNT_RULES, {});
@@ -122,7 +124,7 @@ async function requireRoom(tx: Db): Promise<void> {
   );
 }
 
-/** Addresses that are not confirmed are asked; throws 429 where that must wait. */
+/** Requests confirmation of unconfirmed addresses; throws 429 where that must wait. */
 const askAddresses = (tx: Db, { emails }: Fields, context: Saving): Promise<void> =>
   requestConfirmations(tx, emails ?? [], { ...context, field: 'emails' });
 
@@ -130,7 +132,6 @@ interface Saving extends MailContext {
   queue: Queue;
 }
 
-/** Creates a rule and returns its id. */
 export async function createRule(
   tx: Db,
   sent: Schemas['AlertRuleCreate'],
@@ -173,7 +174,7 @@ export async function updateRule(
   await askAddresses(tx, fields, context);
 }
 
-/** Deletes a locked rule; its alerts end when rules are looked at next. */
+/** Deletes a locked rule; its alerts end at the next check of rules. */
 export async function deleteRule(tx: Db, id: bigint, now: Date): Promise<void> {
   await tx.prisma.alertRule.update({ where: keyOf(tx, id), data: deletedAt(now) });
 }

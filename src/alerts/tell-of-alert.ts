@@ -7,9 +7,9 @@ import { CLAIM_NEWS, RECORD_UNSENT } from './queries/alerts';
 type Context = Pick<Deps, 'tenants' | 'queue' | 'config' | 'clock'>;
 
 /**
- * Queues the mails about an alert that has begun or ended, one job for each confirmed address: an
- * address whose server is down holds up no other. However often it runs, the mails are queued and
- * counted once. Those that the quotas have no room for are noted on the rule.
+ * Queues the mails about an alert that has started or ended, one job for each confirmed address, so
+ * that an address whose server is down delays no other. The mails are queued and counted once,
+ * however often it runs. Mails that the quotas refuse are noted on the rule.
  */
 export async function tellOfAlert(
   { company_id, alert_id, news }: Tasks['tell_of_alert'],

@@ -17,25 +17,25 @@ import { describeFault } from './words';
 
 type Context = Pick<Deps, 'database' | 'tenants' | 'queue' | 'clock' | 'log'>;
 
-/** How many alerts a transaction begins, and how many it ends. */
+/** Alerts that a transaction starts at most, and ends at most. */
 const PORTION = 500;
-/** How long one pass looks at the rules of one company: the others do not wait longer. */
+/** Time limit of one company in a pass: the others do not wait longer. */
 const MAX_COMPANY_MS = 10_000;
 
-/** Looks at the rules of all companies. Returns whether alerts are left to begin or to end now. */
+/** Checks the rules of all companies. Returns true while alerts are left to start or end. */
 export type RuleWatcher = (signal?: AbortSignal) => Promise<boolean>;
 
 /**
- * Begins and ends the alerts of rules. Any number of processes may do so. Each portion of alerts is
- * committed by itself, with the jobs that tell of them. A rule that fails says why, and holds up no
- * other; where a company has more to do than fits into a pass, the next one goes on with the rules
- * that follow.
+ * Starts and ends the alerts of rules. Any number of processes may do so. Each portion of alerts is
+ * committed by itself, with the jobs that mail them. A rule that fails records its error and delays
+ * no other; where a company has more work than fits into a pass, the next pass continues with the
+ * following rules.
  */
 export function ruleWatcher(
   context: Context,
   { portion = PORTION, max_company_ms = MAX_COMPANY_MS } = {},
 ): RuleWatcher {
-  /** The rule that the last pass of a company ended with, where its time was over. */
+  /** By company, the last rule of a pass that ran out of time. */
   let last_rules = new Map<string, string>();
   const { database, tenants, log } = context;
   return async (signal) => {
@@ -53,7 +53,7 @@ export function ruleWatcher(
         has_more ||= end.has_more;
         if (end.last_rule !== undefined) last_rules.set(company_id!, end.last_rule);
       } catch (error) {
-        // The other companies do not wait for it; it is tried again.
+        // The other companies do not wait; this one is retried in the next pass.
         log.error({ err: error, company_id }, 'alert rules could not be looked at');
       }
     }
@@ -63,17 +63,16 @@ export function ruleWatcher(
 
 interface Pass extends Context {
   portion: number;
-  /** Whether the time of the company in this pass is over. */
+  /** True when the time of the company in this pass is over. */
   is_over(): boolean;
 }
 
 type Ended = Row<'alerts.end_unwatched'>;
 
-/** How a pass of a company ended. */
 interface PassEnd {
-  /** The rule with which its time was over, if it was. */
+  /** The rule at which the time ran out. */
   last_rule?: string;
-  /** Whether alerts of that rule are left. */
+  /** True when alerts of that rule are left. */
   has_more: boolean;
 }
 
@@ -92,14 +91,14 @@ async function watchCompany(db: Db, pass: Pass, last_rule: string | undefined): 
 }
 
 /**
- * Looks at a rule until nothing is left to begin or to end, or the time is over. Returns whether
+ * Checks a rule until nothing is left to start or end, or the time is over. Returns true when
  * something is left.
  */
 async function watchRule(db: Db, rule: Rule, pass: Pass): Promise<boolean> {
   const { log, clock, is_over } = pass;
   const { id } = rule;
   try {
-    // At least one portion: however little time there is, something is done.
+    // At least one portion, so that every pass makes progress.
     let has_more;
     do has_more = await db.statements((tx) => changeSome(tx, rule, pass));
     while (has_more && !is_over());
@@ -113,9 +112,9 @@ async function watchRule(db: Db, rule: Rule, pass: Pass): Promise<boolean> {
 }
 
 /**
- * Begins and ends one portion of the alerts of a rule. Measured in each transaction: under the lock,
- * nothing is begun or ended by what another process has measured before. Returns whether there is
- * more.
+ * Starts and ends one portion of the alerts of a rule. Measures in each transaction: under the
+ * lock, so that nothing starts or ends by an outdated measurement of another process. Returns true
+ * when there is more.
  */
 async function changeSome(
   tx: TransactionStatements,
@@ -136,7 +135,7 @@ async function changeSome(
   const change = { rule, queue, now };
   const begun = await beginAlerts(tx, new_ones.slice(0, portion), change);
   const ended = await endAlerts(tx, over.slice(0, portion), change);
-  // A rule that was paused meanwhile begins none.
+  // A rule that was paused in the meantime starts none.
   return begun + ended > 0 && (new_ones.length > portion || over.length > portion);
 }
 
@@ -169,7 +168,7 @@ async function endAlerts(
   return ended.length;
 }
 
-/** Queues one job for each alert: who is mailed is decided there. */
+/** Queues one job for each alert; the job selects the recipients. */
 async function tellOf(
   tx: TransactionStatements,
   alerts: readonly { id: string }[],

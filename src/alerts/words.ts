@@ -1,8 +1,8 @@
-/** SQLSTATE of a statement that has taken too long; the driver has no code for it. */
+/** SQLSTATE of a statement that has taken too long; the driver's timeout has no code. */
 const CANCELED = '57014';
 const TIMEOUT = /timeout/i;
 
-/** Why a rule could not be looked at, for the people of the company: without names of the inside. */
+/** Describes why a rule could not be checked, without internal names: customers read it. */
 export function describeFault(error: unknown): string {
   const { code, message = '' } = error as { code?: string; message?: string };
   return code === CANCELED || TIMEOUT.test(message)
@@ -14,11 +14,11 @@ export function describeFault(error: unknown): string {
 export const percentOf = (part: number, whole: number): number =>
   Math.round((part / whole) * 1000) / 10;
 
-/** Dollars, as people write them. */
+/** Dollars, such as -$1.50. */
 export const cents = (dollars: number): string =>
   `${dollars < 0 ? '-' : ''}$${Math.abs(dollars).toFixed(2)}`;
 
-/** A time span in its largest units, such as 2 h 5 min. */
+/** A duration in its largest units, such as 2 h 5 min. */
 export function spanOf(milliseconds: number): string {
   const minutes = Math.round(milliseconds / 60_000);
   const [days, hours, rest] = [

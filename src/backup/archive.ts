@@ -9,19 +9,18 @@ import { extract, pack, type Header, type Pack } from 'tar-stream';
 import { StartError } from '../start-error';
 import { createNewFile, nameNewFile } from '../storage/new-file';
 
-// Archives are tar files, compressed by gzip, so that other programs can look into them.
+// Archives are tar files compressed by gzip, so that other programs can read them.
 
-/** Only the operator may read what a backup contains. */
+/** Only the operator may read the data in a backup. */
 const MODE = 0o600;
 
-/** An archive that is being written. */
 export interface Archive {
   add(name: string, content: Buffer | string): Promise<void>;
-  /** Adds a stream of which it is known how many bytes it has. */
+  /** Adds a stream of a known number of bytes. */
   addStream(name: string, bytes: number, stream: Readable): Promise<void>;
 }
 
-/** An entry of an archive that is being read: its stream must be read to its end. */
+/** An entry of an archive that is being read. Its stream must be read to its end. */
 export interface Entry {
   name: string;
   bytes: number;
@@ -30,8 +29,8 @@ export interface Entry {
 
 /**
  * Writes an archive to a file that does not exist yet. The file appears once it is complete; until
- * then it is called `FILE.….partial`. A file, or a link, that has the name stays as it is. Returns
- * the size in bytes.
+ * then it is called `FILE.….partial`. An existing file or link of that name stays unchanged.
+ * Returns the size in bytes.
  */
 export async function writeArchive(
   file: string,
@@ -57,7 +56,7 @@ export async function writeArchive(
   }
 }
 
-/** Throws if the file is there, before the work of filling it. */
+/** Throws if the file exists, before the work of filling it. */
 export async function requireNewFile(file: string): Promise<void> {
   if (await lstat(file).catch(() => undefined)) throw refuseName(file);
 }
@@ -92,8 +91,8 @@ const archiveOf = (packed: Pack): Archive => {
 };
 
 /**
- * Reads the entries of an archive, one after the other, in limited memory. Throws StartError for
- * other files, and for entries that are no files.
+ * Reads the entries of an archive in sequence, in limited memory. Throws StartError for other
+ * files, and for entries that are not files.
  */
 export async function* readArchive(file: string): AsyncGenerator<Entry> {
   const entries = extract();

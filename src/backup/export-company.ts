@@ -21,7 +21,7 @@ import {
 } from './queries/company';
 import { READ_MOMENT } from './queries/snapshot';
 
-/** What is of use to this installation alone. */
+/** Tables that are useful to this installation only. */
 const LEFT_OUT = [
   'call_changes',
   'credential_lookups',
@@ -47,8 +47,8 @@ export interface ExportedCompany {
 }
 
 /**
- * Writes all records of a company, as of one instant, into a new archive: each table as CSV, and the
- * uploaded files. Digests and secrets of credentials and webhooks are left out.
+ * Writes all records of a company, as of one instant, into a new archive: each table as CSV, and
+ * the uploaded files. It leaves out digests and secrets of credentials and webhooks.
  */
 export async function exportCompany(
   { parts, storage }: Pick<Deps, 'parts' | 'storage'>,
@@ -86,14 +86,16 @@ export async function exportCompany(
   });
 }
 
-/** The database with the rows of a company. */
+/** Throws StartError if no database has the company. */
 async function databaseOf(databases: readonly Database[], company_id: bigint): Promise<Database> {
   for (const database of databases)
     if ((await database.sql(FIND_COMPANY, { company_id })).length > 0) return database;
   throw new StartError(`There is no company ${company_id}.`);
 }
 
-/** A file of an archive has its size before its content: each table is written to `folder` first. */
+/**
+ * An archive entry states its size before its content, so each table is first written to `folder`.
+ */
 async function addTables(
   archive: Archive,
   client: PoolClient,

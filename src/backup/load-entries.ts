@@ -20,15 +20,14 @@ import { addJobs, copyIn, FORGET_SETTINGS, FORGET_STORAGE, MAKE_JOBS } from './q
 import { LIST_FILES } from './queries/snapshot';
 import { readPepper, readTotals } from './read-manifest';
 
-// Loads the entries of an archive that follow the manifest. The archive may have been written by
-// anyone: an entry that a backup does not have there is refused, and with it the whole archive.
+// Loads the entries of an archive after the manifest. The archive may have been written by anyone:
+// an unexpected entry is refused, and with it the whole archive.
 
-/** Where an installation is restored. */
 export interface Target {
-  /** The URL of an empty database, where a connection has a session of its own. */
+  /** URL of an empty database, for a connection with a session of its own. */
   session_url: string;
   storage: Storage;
-  /** Keeps the pepper, or throws if there is another one already. */
+  /** Keeps the pepper; throws if there is already another one. */
   keepPepper(pepper: string): void;
 }
 
@@ -39,18 +38,21 @@ interface Load {
   file: string;
 }
 
-/** What was read of an archive so far. */
+/** The part of an archive that was read so far. */
 interface Progress {
   pepper?: string;
   rows: Map<string, number>;
   filling?: Filling;
-  /** Once all tables are filled: keys of files that rows refer to and that have not come yet. */
+  /**
+   * Set once all tables are filled: keys of files that rows refer to and that have not been read
+   * yet.
+   */
   keys?: Set<string>;
   files: number;
   totals?: Totals;
 }
 
-/** Loads what follows the manifest, in a transaction. Throws unless it is complete. */
+/** Loads the entries after the manifest, in a transaction. Throws unless they are complete. */
 export async function loadAll(load: Load, entries: AsyncGenerator<Entry>): Promise<Totals> {
   const { client, schema, target, file } = load;
   const sql = sqlOn(client);
@@ -63,7 +65,7 @@ export async function loadAll(load: Load, entries: AsyncGenerator<Entry>): Promi
   if (jobs) await client.query(addJobs(jobs.columns));
   await construct();
   for (const { name, value } of schema.sequences) await continueSequence(sql, name, value);
-  // The last step that can fail: without it, another try with another backup finds no pepper.
+  // Last, so that another backup can be restored after a failure: no pepper has been kept then.
   target.keepPepper(pepper);
   return totals;
 }
@@ -85,12 +87,12 @@ async function loadEntry(load: Load, progress: Progress, entry: Entry): Promise<
   } else throw refuseEntry(file, name, 'is not one that a backup has there');
 }
 
-/** A table that is being filled from several entries. */
+/** A table that several entries fill. */
 interface Filling {
   table: string;
   pieces: number;
   add(stream: Readable): Promise<void>;
-  /** Ends it, and returns how many rows there were. */
+  /** Ends it, and returns the number of rows. */
   end(): Promise<number>;
 }
 
@@ -130,7 +132,7 @@ function startFilling(client: Client, table: string, { target, columns }: Matche
     pieces: 0,
     add: async (stream) => {
       for await (const chunk of stream)
-        // After it has failed, it takes nothing more.
+        // After a failure, it takes nothing more.
         if (has_failed) await done;
         else if (!sink.write(chunk)) await Promise.race([once(sink, 'drain'), done]);
     },
@@ -142,7 +144,7 @@ function startFilling(client: Client, table: string, { target, columns }: Matche
   };
 }
 
-/** Makes ready for files, and returns the keys of those that rows refer to. */
+/** Prepares for files, and returns the keys of those that rows refer to. */
 async function endTables({ client, target }: Load, progress: Progress): Promise<Set<string>> {
   if (progress.keys) return progress.keys;
   await settle(client, target.storage);
@@ -150,7 +152,7 @@ async function endTables({ client, target }: Load, progress: Progress): Promise<
   return (progress.keys = new Set(rows.map(({ key }) => key!)));
 }
 
-/** Stores an uploaded file, unless an earlier try has done so. */
+/** Stores an uploaded file. It replaces that of an earlier attempt. */
 async function loadFile(
   load: Load,
   progress: Progress,
@@ -189,7 +191,7 @@ function requireAll(
   return { totals, pepper };
 }
 
-/** Makes the installation one whose processes and storage are those that it is restored beside. */
+/** Adapts the restored installation to the processes and the storage of its new host. */
 async function settle(client: Client, storage: Storage): Promise<void> {
   const sql = sqlOn(client);
   const [installation] = await sql(FORGET_SETTINGS, {});

@@ -1,10 +1,10 @@
-// What an archive contains, in this order:
-//   backup.json                what it is of: Manifest
+// Entries of an archive, in this order:
+//   backup.json                description of the archive: Manifest
 //   key_pepper                 the pepper of the installation
 //   tables/NAME/00000000       rows of a table as COPY writes them, in pieces
 //   tables/jobs.job/00000000   jobs that have not ended
 //   files/KEY                  uploaded files
-//   end.json                   how much there was: Totals
+//   end.json                   numbers of rows and files: Totals
 
 export const MANIFEST = 'backup.json';
 export const PEPPER = 'key_pepper';
@@ -13,20 +13,20 @@ export const TOTALS = 'end.json';
 /** The format of the archives that this version writes and reads. */
 export const FORMAT = 1;
 
-/** The table of the queue, which is not of the schema `public`. */
+/** The table of the job queue, which is not in the schema `public`. */
 export const JOBS = 'jobs.job';
 
 export interface Manifest {
   format: number;
-  /** Of Trunkline. */
+  /** Version of Trunkline. */
   version: string;
-  /** The instant of which everything is. */
+  /** The instant of all data. */
   taken_at: string;
-  /** All that were applied to the database, oldest first. */
+  /** All migrations applied to the database, oldest first. */
   migrations: string[];
-  /** Columns of each table, as a list of SQL. */
+  /** Columns of each table, as an SQL list. */
   columns: Record<string, string>;
-  /** The last value that was taken of each sequence. */
+  /** Last used value of each sequence. */
   sequences: Record<string, string>;
 }
 
@@ -38,11 +38,10 @@ export interface Totals {
   missing_files: string[];
 }
 
-/** The name of a piece of a table. */
 export const pieceName = (table: string, piece: number): string =>
   `tables/${table}/${String(piece).padStart(8, '0')}`;
 
-/** The table of a piece and its number; undefined for other entries. */
+/** Table and number of a piece; undefined for other entries. */
 export function readPieceName(name: string): { table: string; piece: number } | undefined {
   const [, table, piece] = /^tables\/([a-z_]+\.[a-z_]+)\/(\d{8})$/.exec(name) ?? [];
   return table === undefined ? undefined : { table, piece: Number(piece) };

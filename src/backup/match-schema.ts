@@ -5,7 +5,7 @@ import { quoteName } from './archive';
 import { JOBS, type Manifest } from './manifest';
 import { JOB_COLUMNS } from './queries/snapshot';
 
-/** A table that an archive has, as this database calls it and its columns. */
+/** A table of an archive, with the names of this database. */
 export interface MatchedTable {
   target: string;
   /** In the order of the archive. */
@@ -13,18 +13,18 @@ export interface MatchedTable {
 }
 
 export interface MatchedSchema {
-  /** By their names in the archive. */
+  /** By names in the archive. */
   tables: Map<string, MatchedTable>;
-  /** Sequences of this database, and the last value that the archive has of each. */
+  /** Sequences of this database, with the last values from the archive. */
   sequences: { name: string; value: string }[];
 }
 
-/** Where the rows of jobs wait until it is clear which of them have a queue here. */
+/** Holds the rows of jobs until it is known which of them have a queue here. */
 export const LOADED_JOBS = 'backup_jobs';
 
 /**
- * Finds what an archive names among the tables, columns and sequences of the database: only names
- * of the database become SQL. Throws StartError for a name that it does not have.
+ * Maps the names in an archive to tables, columns and sequences of the database: only names of the
+ * database become SQL. Throws StartError for a name that it does not have.
  */
 export async function matchSchema(
   sql: Sql,
@@ -47,7 +47,7 @@ export async function matchSchema(
       return refuse('table', name);
     const target = name === JOBS ? LOADED_JOBS : name;
     const columns = matchColumns(own, list);
-    // The queue's own version may have added columns, which have defaults.
+    // The version of the queue here may have added columns, which have defaults.
     if (!columns || (name !== JOBS && columns.length !== own.split(', ').length))
       return refuse('table with the columns of', name);
     return { target, columns: columns.join(', ') };
@@ -63,7 +63,7 @@ export async function matchSchema(
   };
 }
 
-/** Columns of a table in the order of a list; undefined where the list has others, or one twice. */
+/** Columns of a table in the order of a list; undefined if the list has others, or one twice. */
 function matchColumns(own: string, list: string): string[] | undefined {
   const free = new Map(own.split(', ').map((column) => [column, column]));
   const columns = list.split(', ').map((name) => {

@@ -2,10 +2,10 @@ import { StartError } from '../start-error';
 import { refuseEntry, type Entry } from './archive';
 import { FORMAT, MANIFEST, PEPPER, TOTALS, type Manifest, type Totals } from './manifest';
 
-// Reads the entries of an archive that are no rows and no files. They may have been written by
-// anyone: they are read up to a limit, and every value has the shape that a backup gives it.
+// Reads the entries of an archive other than rows and files. They may have been written by anyone:
+// they are read up to a limit, and every value must have the shape that a backup gives it.
 
-/** Larger than that of any installation: the manifest of one has 100 kB. */
+/** More than any installation needs: its manifest has 100 kB. */
 const MAX_JSON_BYTES = 16_777_216;
 const MAX_PEPPER_BYTES = 4_096;
 const MIN_PEPPER_LENGTH = 32;
@@ -26,7 +26,7 @@ const isRecordOf = (value: unknown, is: (member: unknown) => boolean): boolean =
 const isListOf = (value: unknown, is: (member: unknown) => boolean): boolean =>
   Array.isArray(value) && value.every(is);
 
-/** The last value of a sequence: ids are numbers of JSON. */
+/** The last value of a sequence: ids are JSON numbers. */
 const isLastValue = (value: unknown): boolean =>
   isText(value, /^[1-9]\d{0,15}$/) && Number.isSafeInteger(Number(value));
 
@@ -44,7 +44,7 @@ const isTotals = (value: unknown): value is Totals =>
   isCount(value.files) &&
   isListOf(value.missing_files, (key) => typeof key === 'string');
 
-/** Reads what an archive is of. Throws StartError unless this version can read it. */
+/** Throws StartError unless this version can read the archive. */
 export async function readManifest(entry: Entry | undefined, file: string): Promise<Manifest> {
   if (entry?.name !== MANIFEST) throw new StartError(`${file} is no backup of Trunkline.`);
   const manifest = await readJson(entry, file);

@@ -13,20 +13,20 @@ import { matchSchema } from './match-schema';
 import { HAS_TABLES, IS_USED, LOCK_RESTORE } from './queries/load';
 import { readManifest } from './read-manifest';
 
-/** Held by the session that restores. */
+/** Advisory lock of the session that restores. */
 const LOCK = 7_481_204;
 
 export interface Restored {
   taken_at: string;
-  /** Of Trunkline, when the backup was made. */
+  /** Version of Trunkline that made the backup. */
   version: string;
   rows: number;
   files: number;
 }
 
 /**
- * Restores a backup into an empty database: with the migrations that it had, all or nothing. What
- * this version has more is for the caller to apply. May be repeated until it has succeeded.
+ * Restores a backup into an empty database, with the migrations that it had, all or nothing. The
+ * caller applies newer migrations. May be repeated until it succeeds.
  */
 export async function restore(file: string, target: Target): Promise<Restored> {
   const entries = readArchive(file);
@@ -71,7 +71,10 @@ async function restoreEntries(
   });
 }
 
-/** Throws unless the database has no tables, or those of an earlier try to restore the backup. */
+/**
+ * Throws unless the database has no tables, or only those of an earlier attempt to restore the
+ * backup.
+ */
 async function requireEmpty(client: Client, { migrations }: Manifest): Promise<void> {
   const sql = sqlOn(client);
   const [{ is_first } = { is_first: false }] = await sql(LOCK_RESTORE, { lock: LOCK });

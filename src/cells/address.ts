@@ -1,11 +1,10 @@
-/** A node of the cluster, as the coordinator knows it. */
 export interface Node {
   groupid: number;
   host: string;
   port: number;
 }
 
-/** The same database, user and parameters on a node. */
+/** URL of a node, with the database, user and parameters of the coordinator. */
 export function urlOfNode(coordinator: string, { host, port }: Node): string {
   const url = new URL(coordinator);
   url.searchParams.delete('host');
@@ -15,7 +14,7 @@ export function urlOfNode(coordinator: string, { host, port }: Node): string {
   return url.href;
 }
 
-/** The same URL with settings of the sessions, in addition to those that it has. */
+/** Adds settings of the sessions to those that a URL has. */
 export function withSettings(url: string, settings: Record<string, string>): string {
   const changed = new URL(url);
   const own = changed.searchParams.get('options') ?? '';

@@ -8,13 +8,13 @@ import { idsSchema, localSchema, ON_NODE, onNode } from './on-node';
 import { HAS_QUEUE, LIST_VIEWS } from './queries/attach';
 import { makeSequences, type UsedSequences } from './sequences';
 
-// The tables of a cell are distributed tables of Citus, which live on one node. Planned by Citus, a
-// statement of ours costs several times as much as running it, because only the simplest plans are
-// kept. So the service connects to the node itself and uses the tables there directly, through
-// views with their names: PostgreSQL then plans and keeps plans as in any database.
+// The tables of a cell are distributed tables of Citus, which live on one node. If Citus plans a
+// statement, planning costs several times as much as running it, because Citus keeps only the
+// simplest plans. So the service connects to the node itself and uses the tables there directly,
+// through views with their names: PostgreSQL then plans and keeps plans as in any database.
 //
-// Citus must not move tables that are written behind its back. A cell is moved by detaching it,
-// which waits for the transactions that use the views (move-cell.ts).
+// Citus must not move tables that are written without its knowledge. A cell is moved by detaching
+// it, which waits for the transactions that use the views (src/cells/move-cell.ts).
 
 export interface Attached {
   id: number;
@@ -22,7 +22,7 @@ export interface Attached {
   node: Node;
 }
 
-/** Makes the views and functions of a cell on the node that has its tables, all or none. */
+/** Makes the views and functions of a cell on the node with its tables, all or none. */
 export async function attachCell(
   url: string,
   { id, schema }: Attached,
@@ -41,7 +41,7 @@ export async function attachCell(
   );
 }
 
-/** Makes the queue of jobs of a node. All of its cells have it in common, and it stays there. */
+/** Makes the job queue of a node. All of its cells share it, and it stays there. */
 export async function prepareNode(url: string, schema: string): Promise<void> {
   await onNode(url, schema, async (client) => {
     const [queue] = await sqlOn(client)(HAS_QUEUE, {});
@@ -51,7 +51,7 @@ export async function prepareNode(url: string, schema: string): Promise<void> {
   await prepareQueue(withSettings(url, ON_NODE));
 }
 
-/** Makes the views of a cell, all of them without the rows of a company that leaves. */
+/** Makes the views of a cell, without the rows of a company that leaves. */
 async function makeViews(client: Client, schema: string, leaving = 0n): Promise<void> {
   const names = { schema, local: localSchema(schema), ids: idsSchema(schema) };
   const views = await sqlOn(client)(LIST_VIEWS, { ...names, leaving: String(leaving) });
@@ -62,15 +62,15 @@ const dropViews = (client: Client, schema: string) =>
   client.query(`DROP SCHEMA IF EXISTS ${localSchema(schema)} CASCADE`);
 
 /**
- * Removes the views and functions of a cell, after the transactions that use them. From then on
- * statements there go through Citus, or fail.
+ * Removes the views and functions of a cell, after the transactions that use them. Later statements
+ * go through Citus, or fail.
  */
 export const detachCell = (url: string, schema: string): Promise<void> =>
   onNode(url, schema, (client) => patiently(client, () => dropViews(client, schema)));
 
 /**
- * Hides a company from the views of a cell, after the transactions that use them, and refuses rows
- * of it (44000). Attaching the cell again ends that.
+ * Hides a company from the views of a cell, after the transactions that use them, and refuses its
+ * rows (44000). Attaching the cell again ends this.
  */
 export const hideCompany = (url: string, schema: string, company_id: bigint): Promise<void> =>
   onNode(url, schema, (client) =>
@@ -86,8 +86,8 @@ const MAX_WAIT = '1s';
 const PAUSE_MS = 1_000;
 
 /**
- * Does what needs the views for itself. While a long transaction uses them, it tries again and
- * again: whoever waits for a lock makes all others wait too.
+ * Does work that needs the views exclusively. While a long transaction uses them, it retries: a
+ * session that waits for a lock makes all others wait too.
  */
 async function patiently(client: Client, work: () => Promise<unknown>): Promise<void> {
   await client.query(`SET lock_timeout = '${MAX_WAIT}'`);

@@ -12,7 +12,7 @@ import { StartError } from '../start-error';
 import { CLAIM_KEY, FIND_COMPANY, FIND_KEY, RELEASE_KEY, SAVE_COMPANY } from './queries/directory';
 import { FIND_EMPTIEST, LIST_MOVED_COMPANIES } from './queries/open';
 
-/** What a process has of a cell. */
+/** A cell as opened by this process. */
 export interface Part {
   /** For background work; its `tenants` are those of all cells. */
   deps: Deps;
@@ -20,7 +20,6 @@ export interface Part {
   counter: RateLimitCounter;
 }
 
-/** Where a cell is. */
 export interface Place extends Node {
   id: number;
   schema: string;
@@ -29,16 +28,15 @@ export interface Place extends Node {
 
 /** A company is between two cells: its requests are answered 503, and its jobs wait. */
 export class CompanyMoves extends Error {
-  /** That of a PostgreSQL that cannot serve now (http/database-errors.ts). */
+  /** SQLSTATE of a PostgreSQL that cannot serve now (src/http/database-errors.ts). */
   readonly code = '57P03';
 }
 
 const REFRESH_MS = 1_000;
 const MOVES = -1;
-/** Nodes' clocks may differ, and what was written earlier may be committed later. */
+/** Clocks of nodes may differ, and earlier writes may be committed later. */
 const OVERLAP_MS = 60_000;
 
-/** The cells of a distributed installation, as a process has opened them. */
 export class Cells {
   private readonly parts = new Map<number, Part & { at: string }>();
   /** The cell of each company; MOVES while it is between two. */
@@ -50,13 +48,13 @@ export class Cells {
   constructor(private readonly coordinator: Database) {}
 
   /**
-   * Opens a cell that is new or has moved to another node. Returns what the process had of it
-   * before, which no request takes any more.
+   * Opens a cell that is new or has moved to another node. Returns the part that it replaces, which
+   * no request takes any more.
    */
   add({ id, state, host, port, ...place }: Place, open: (place: Place) => Part): Part | undefined {
     const at = `${host}:${port}`;
     const known = this.parts.get(id);
-    // While it moves, it is not known yet where it will be.
+    // While it moves, its next node is not known yet.
     if (known && (known.at === at || state === 'moving')) return undefined;
     this.parts.set(id, { ...open({ id, state, host, port, ...place }), at });
     return known;
@@ -66,18 +64,18 @@ export class Cells {
     return [...this.parts.values()];
   }
 
-  /** The part with a company that is known: requests and jobs ask the directory first. */
+  /** Returns the part of a known company: requests and jobs ask the directory first. */
   of(company_id: bigint): Part {
     const cell = this.places.get(company_id);
     if (cell === MOVES) throw new CompanyMoves(`company ${company_id} moves to another cell`);
     if (cell === undefined) throw new Error(`the cell of the company ${company_id} is not known`);
     const part = this.parts.get(cell);
-    // A cell is known a second after it was made.
+    // A cell becomes known a second after it was made.
     if (!part) throw new CompanyMoves(`cell ${cell} is not known yet`);
     return part;
   }
 
-  /** Learns of the companies that were given to a cell. */
+  /** Reads which companies were assigned to cells since the last time. */
   async refresh(): Promise<void> {
     const since = new Date(Math.max(0, this.known_until.getTime() - OVERLAP_MS));
     for (const row of await this.coordinator.sql(LIST_MOVED_COMPANIES, { since })) {
@@ -86,7 +84,7 @@ export class Cells {
     }
   }
 
-  /** Follows the directory every second, until it is closed. */
+  /** Follows the directory every second, until closed. */
   async watch(follow: () => Promise<void>, onError: (error: unknown) => void): Promise<void> {
     const { signal } = this.closing;
     while (!signal.aborted) {
@@ -149,7 +147,7 @@ export class Cells {
     },
   };
 
-  /** Event streams; the places for them are those of the process. */
+  /** Event streams; their slots are those of the process. */
   streams(own: Live): Live {
     return {
       takePlace: own.takePlace,

@@ -21,14 +21,16 @@ import {
 } from './queries/directory';
 import { readSequences } from './sequences';
 
-/** A session at the coordinator of a distributed database, which is the only one to change cells. */
+/**
+ * A session at the coordinator of a distributed database. Only one session changes cells at a time.
+ */
 export interface Changing {
   coordinator: string;
   client: Client;
   sql: Sql;
 }
 
-/** Runs work that changes cells, after it has ended what a command left that died. */
+/** Runs work that changes cells, after finishing what a command that died has left. */
 export async function changeCells<T>(
   coordinator: string,
   work: (changing: Changing) => Promise<T>,
@@ -46,14 +48,14 @@ export async function changeCells<T>(
   });
 }
 
-/** Throws where the database is not distributed, or not completely. */
+/** Throws if the database is not distributed, or not completely. */
 export async function requireDistributed(sql: Sql): Promise<void> {
   if (!(await isDistributed(sql)))
     throw new StartError('The database is not distributed: npx trunkline distribute');
   await requireComplete(sql);
 }
 
-/** Throws where the distribution of a database has begun, and no cell is in use yet. */
+/** Throws if the distribution of a database has begun, but no cell is in use yet. */
 export async function requireComplete(sql: Sql): Promise<void> {
   const cells = await sql(LIST_CELLS, {});
   if (!cells.some(({ state }) => isInUse(state))) throw new UnfinishedDistribution();
@@ -68,7 +70,7 @@ export class UnfinishedDistribution extends StartError {
   }
 }
 
-/** Ends what a command has left that died: moves, new cells, companies between two cells. */
+/** Finishes what a command that died has left: moves, new cells, companies between two cells. */
 async function repair(changing: Changing): Promise<void> {
   const { client, sql, coordinator } = changing;
   await endMoves(client);
@@ -98,21 +100,23 @@ export async function removeFrom(
   await settleCell(changing, cell);
 }
 
-/** The cell with a number, and where it is. */
+/** Throws StartError if there is no such cell. */
 export async function cellOf(sql: Sql, id: number): Promise<Cell> {
   const cell = (await sql(LIST_CELLS, {})).find((each) => each.id === id);
   if (!cell) throw new StartError(`There is no cell ${id}.`);
   return { id, schema: cell.name, node: await placeOf(sql, cell.name) };
 }
 
-/** Notes in which state a cell is, for all processes. */
 export const saveState = (
   sql: Sql,
   { id, schema, takes_companies = true }: Omit<Cell, 'node'> & { takes_companies?: boolean },
   state: CellState,
 ): Promise<unknown> => sql(SAVE_CELL, { id, name: schema, state, takes_companies });
 
-/** Makes a cell usable where its tables are: with its ids, its jobs, and nothing left elsewhere. */
+/**
+ * Makes a cell usable where its tables are, with its ids and jobs, and removes leftovers from other
+ * nodes.
+ */
 export async function settleCell(
   { coordinator, sql }: Changing,
   { id, schema }: Omit<Cell, 'node'>,
@@ -128,7 +132,7 @@ export async function settleCell(
     if (other.groupid !== node.groupid) await dropOnNode(coordinator, other, schema);
 }
 
-/** Moves the jobs of a cell's companies to its node, from wherever they are. */
+/** Moves the jobs of a cell's companies from any node to its own. */
 async function gatherJobs(
   { coordinator, sql }: Pick<Changing, 'coordinator' | 'sql'>,
   { id, ...cell }: Cell,

@@ -4,8 +4,8 @@ import { DELETE_KEY, FIND_KEPT_KEYS, LIST_OLD_KEYS } from './queries/directory';
 const PAGE = 1_000;
 
 /**
- * Releases the keys of a cell's companies that no record has: what had them was deleted, or was
- * never written. A key that is claimed meanwhile is kept.
+ * Releases the keys of a cell's companies that no record has: the record was deleted, or never
+ * written. A key that is claimed meanwhile is kept.
  */
 export async function cleanDirectory(
   coordinator: Sql,

@@ -12,7 +12,7 @@ import { deleteRows } from './queries/copy';
 /** Tables with rows of companies, in the schema `public` of the coordinator or in a cell. */
 interface Tables {
   client: Client;
-  /** Where the rows of each table are, by its name. */
+  /** Location of each table's rows, by its name. */
   places: ReadonlyMap<string, { place: string; columns: string; company_column: string | null }>;
 }
 
@@ -23,8 +23,8 @@ interface CellOnNode {
 
 /**
  * Copies all rows of some companies to a cell that has none of them, in one transaction. `source`
- * is a cell, or undefined for the tables of a database that is being distributed. Returns how many
- * rows there were.
+ * is a cell; undefined for the tables of a database that is being distributed. Returns the number
+ * of rows.
  */
 export async function copyCompanies(
   coordinator: string,
@@ -60,7 +60,6 @@ export async function copyCompanies(
   }
 }
 
-/** Deletes all rows of companies from a cell. */
 export async function removeCompanies(
   coordinator: string,
   cell: CellOnNode,
@@ -79,7 +78,7 @@ export async function removeCompanies(
   }
 }
 
-/** The tables of a database that is not distributed, without what is of the installation. */
+/** The tables of a database that is not distributed, except that of the installation. */
 export const tablesOfCompanies = async (sql: Sql): Promise<Table[]> =>
   (await listTables(sql)).filter(({ name }) => name !== 'installations');
 
@@ -117,7 +116,7 @@ async function connect(url: string): Promise<Client> {
   return client;
 }
 
-/** Rows are copied and deleted by tables, all of them or none. */
+/** Rows are copied and deleted table by table, all of them or none. */
 const withoutForeignKeys = (client: Client): Promise<unknown> =>
   client.query('SET session_replication_role = replica').catch((error: { code?: string }) => {
     if (error.code !== '42501') throw error;

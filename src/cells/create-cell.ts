@@ -17,7 +17,7 @@ export interface Cell {
 
 export const schemaOf = (id: number): string => `cell_${id}`;
 
-/** A session at the coordinator whose unqualified names are those of a schema. */
+/** A session at the coordinator that looks up unqualified names in a schema. */
 export const urlOfSchema = (url: string, schema: string): string =>
   withSettings(url, {
     timezone: 'UTC',
@@ -26,9 +26,9 @@ export const urlOfSchema = (url: string, schema: string): string =>
   });
 
 /**
- * Makes a cell on a node: all tables in a schema of their own; then `fill` writes rows; then
- * indexes, foreign keys, and what the service needs on the node. What an earlier try has left of it
- * is removed first.
+ * Makes a cell on a node: first all tables in a schema of their own, then the rows that `fill`
+ * writes, then indexes, foreign keys, and everything the service needs on the node. Leftovers of an
+ * earlier attempt are removed first.
  */
 export async function createCell(
   coordinator: string,
@@ -43,7 +43,7 @@ export async function createCell(
     const sql = sqlOn(client);
     await client.query(`CREATE SCHEMA ${schema}`);
     await migrate(url);
-    // What is not logged cannot be followed by a move.
+    // A move cannot follow an unlogged table.
     await client.query('ALTER TABLE rate_limits SET LOGGED');
     const construct = await takeConstruction(client, schema);
     await sql(DISTRIBUTE_SCHEMA, { schema });
@@ -60,7 +60,7 @@ export async function createCell(
   });
 }
 
-/** Removes a cell with all of its rows, and what is left of it on any node. */
+/** Removes a cell with all of its rows, and its leftovers on any node. */
 export async function dropCell(coordinator: string, schema: string): Promise<void> {
   const client = new Client(urlOfSchema(coordinator, schema));
   await withClient(client, async () => {
@@ -69,7 +69,7 @@ export async function dropCell(coordinator: string, schema: string): Promise<voi
   });
 }
 
-/** Removes from a node what belongs to a cell that is not, or no longer, there. */
+/** Removes from a node the schemas of a cell that is not, or no longer, there. */
 export const dropOnNode = (coordinator: string, node: Node, schema: string): Promise<void> =>
   onNode(urlOfNode(coordinator, node), schema, async (client) => {
     for (const each of [localSchema(schema), idsSchema(schema)])

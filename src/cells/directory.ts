@@ -2,24 +2,22 @@ import type { Client } from 'pg';
 import { sqlOn, type Sql } from '../db/sql';
 import { LIST_COMPANIES_OF, LIST_LOCAL_DIRECTORY, MAKE_DIRECTORY } from './queries/directory';
 
-/** What a cell is in. */
 export const CELL_STATES = {
   /** Its rows are being copied. */
   filling: 'filling',
-  /** It is complete, and others of the distribution are not. */
+  /** It is complete, but other cells of the distribution are not. */
   filled: 'filled',
   open: 'open',
-  /** It is moving to another node. */
   moving: 'moving',
 } as const;
 
 export type CellState = keyof typeof CELL_STATES;
 
-/** Whether a cell answers requests, or will in a moment. */
+/** True if a cell answers requests, or will in a moment. */
 export const isInUse = (state: string): boolean =>
   state === CELL_STATES.open || state === CELL_STATES.moving;
 
-/** The companies that a cell has, and those that it is to have. */
+/** The companies assigned to a cell. */
 export const companiesOf = async (sql: Sql, cell_id: number): Promise<string[]> =>
   (await sql(LIST_COMPANIES_OF, { cell_id })).map(({ company_id }) => company_id);
 

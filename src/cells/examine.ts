@@ -8,15 +8,14 @@ import { onNode } from './on-node';
 import { LIST_PLACES } from './queries/open';
 import { IS_LOCKED } from './queries/lock';
 
-/** What is wrong with the cells of a distributed database. */
 export interface ExaminedCells {
-  /** How many there are; 0 where the database is not distributed. */
+  /** Number of cells; 0 if the database is not distributed. */
   cells: number;
-  /** What is wrong, each as a sentence. */
+  /** Each fault is a sentence. */
   faults: string[];
 }
 
-/** Looks for cells that cannot be used, and runs `look` in each of the others. */
+/** Looks for unusable cells, and runs `look` in each of the others. */
 export async function examineCells(
   coordinator: string,
   look: (sql: Sql) => Promise<void>,
@@ -42,7 +41,7 @@ export async function examineCells(
   });
 }
 
-/** Nobody changes the cells now: what is between two states was left by a command that died. */
+/** Such a state lasts only while a command changes the cells. Without one, the command has died. */
 function faultOfState(id: number, state: string): string[] {
   if (state === CELL_STATES.filling || state === CELL_STATES.filled)
     return [

@@ -11,11 +11,11 @@ import {
 } from './queries/gate';
 
 // A move of Citus copies tables and follows their changes; before it switches over, it waits for
-// the writes that go through Citus. Ours do not. So a lock like that of such a write delays the
-// switch until nobody uses the cell any more. It belongs to a prepared transaction: if the command
-// that moves the cell dies, the lock stays, and the move goes no further.
+// writes that go through Citus. Ours do not. So a lock like that of such a write delays the switch
+// until the cell is no longer used. It belongs to a prepared transaction: if the command that moves
+// the cell dies, the lock stays, and the move does not continue.
 
-/** The name of the session that moves a cell. */
+/** Application name of the session that moves a cell. */
 export const MOVER = 'trunkline move';
 const PREFIX = 'trunkline gate of';
 const LOOK_MS = 200;
@@ -29,7 +29,6 @@ export async function closeGate(client: Client, schema: string): Promise<void> {
   await client.query(`PREPARE TRANSACTION '${nameOfGate(client.database!, schema)}'`);
 }
 
-/** Lets the move of the cell end. */
 export const openGate = (client: Client, schema: string): Promise<unknown> =>
   client.query(`ROLLBACK PREPARED '${nameOfGate(client.database!, schema)}'`);
 
@@ -51,7 +50,7 @@ export async function isAtGate(
   await move;
 }
 
-/** Ends the moves that a command has left when it died, and then opens their gates. */
+/** Ends the moves that a command left when it died, and then opens their gates. */
 export async function endMoves(client: Client): Promise<void> {
   const sql = sqlOn(client);
   await sql(END_MOVES, { mover: MOVER });

@@ -41,13 +41,15 @@ async function makeCell(
   return createCell(coordinator, { id, on: node });
 }
 
-/** Until every process knows that a company moves, and requests that did not know have ended. */
+/**
+ * Time until every process knows that a company moves, and requests that did not know have ended.
+ */
 const KNOWN_AFTER_MS = 3_000;
 
 /**
  * Gives a company a cell of its own. While its rows are copied, its requests are answered 503 and
- * its jobs wait; other companies go on. If this process dies, the next command that changes cells
- * leaves the company where it was, or completes the move.
+ * its jobs wait; other companies are not affected. If this process dies, the next command that
+ * changes cells leaves the company where it was, or completes the move.
  */
 export async function isolateCompany(
   changing: Changing,

@@ -4,8 +4,8 @@ import { StartError } from '../start-error';
 import { TAKE_LOCK, WAIT_FOR_LOCK } from './queries/lock';
 
 /**
- * Makes a session the only one that makes, fills, moves or migrates cells, until it ends. Throws
- * where another one does so now, unless it is to wait for that.
+ * Makes a session the only one that may make, fill, move or migrate cells, until it ends. If
+ * another session does so now, it waits with `waits`, otherwise it throws.
  */
 export async function takeLock(coordinator: Client, { waits = false } = {}): Promise<void> {
   const sql = sqlOn(coordinator);

@@ -11,8 +11,6 @@ import { LIST_SIZES } from './queries/cluster';
 import { LIST_CELLS } from './queries/directory';
 import { LIST_PLACES } from './queries/open';
 
-// What an operator sees and does of the cells.
-
 export interface ListedCell {
   cell: number;
   state: string;
@@ -33,14 +31,13 @@ async function list(sql: Sql): Promise<ListedCell[]> {
   });
 }
 
-/** Makes an empty cell, on the node HOST:PORT or on that with the fewest cells. */
+/** Makes an empty cell on the node HOST:PORT, or on the one with the fewest cells. */
 export const addCellOn = (coordinator: string, named?: string): Promise<ListedCell> =>
   changeCells(coordinator, async (changing) => {
     const { sql } = changing;
     return listed(sql, await addCell(changing, { on: await nodeNamed(sql, named) }));
   });
 
-/** Moves a cell to the node HOST:PORT. */
 export const moveCellTo = (coordinator: string, id: number, named: string): Promise<ListedCell> =>
   changeCells(coordinator, async (changing) => {
     const { sql } = changing;
@@ -49,7 +46,7 @@ export const moveCellTo = (coordinator: string, id: number, named: string): Prom
     return listed(sql, cell);
   });
 
-/** Gives a company a cell of its own, on the node HOST:PORT or on that with the fewest cells. */
+/** Gives a company a cell of its own, on the node HOST:PORT or on the one with the fewest cells. */
 export const isolate = (
   coordinator: string,
   company_id: string,
@@ -66,7 +63,7 @@ export interface ListedMove {
   to: string;
 }
 
-/** The moves after which all nodes have about as many bytes. With `apply`, they are done. */
+/** Plans moves after which all nodes have about as many bytes. With `apply`, does them. */
 export const rebalance = (
   coordinator: string,
   { apply, moved }: { apply: boolean; moved: (move: ListedMove) => void },

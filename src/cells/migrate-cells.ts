@@ -16,8 +16,8 @@ import { LIST_CELLS } from './queries/directory';
 
 /**
  * Brings the cells of a distributed database up to this version, one after the other. Requests for
- * the cell that is being changed are answered 503. Also ends what a command has left that died.
- * Does nothing in any other database.
+ * the cell being changed are answered 503. Also finishes what a command that died has left. Does
+ * nothing in any other database.
  */
 export async function migrateCells(coordinator: string): Promise<void> {
   if (!(await onClient(coordinator, (client) => isDistributed(sqlOn(client))))) return;
@@ -36,7 +36,7 @@ export async function migrateCells(coordinator: string): Promise<void> {
   );
 }
 
-/** A command that moves a cell now goes on. */
+/** If a command is moving a cell now, it continues. */
 const repairUnlessInWork = (coordinator: string): Promise<void> =>
   changeCells(coordinator, async () => {}).catch((error: unknown) => {
     if (!(error instanceof CellsAreChanging)) throw error;
@@ -55,7 +55,7 @@ async function migrateCell(changing: Changing, cell: Omit<Cell, 'node'>): Promis
   await settleCell(changing, cell);
 }
 
-/** Citus takes a change of tables alone, not among others in one query. */
+/** Citus accepts a change of tables only as a query of its own. */
 const oneByOne: RunScript = async (client, script) => {
   await client.query('BEGIN');
   for (const statement of splitStatements(script)) await client.query(statement);

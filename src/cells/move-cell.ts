@@ -12,9 +12,9 @@ import { MOVE_SCHEMA } from './queries/gate';
 
 /**
  * Moves a cell to another node while it is used. Citus copies the tables and follows their changes.
- * From when everything is copied until the cell is attached to its new node, which takes about a
- * second, requests for it are answered 503. If anything fails, the cell is attached where its
- * tables are; if this process dies, the next command that changes cells does so.
+ * Requests are answered 503 for about a second, from the end of the copy until the cell is attached
+ * to its new node. If anything fails, the cell is attached where its tables are; if this process
+ * dies, the next command that changes cells does so.
  */
 export async function moveCell(changing: Changing, cell: Cell, target: Node): Promise<void> {
   const { coordinator, client, sql } = changing;

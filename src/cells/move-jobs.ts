@@ -4,10 +4,10 @@ import { urlOfNode, type Node } from './address';
 import { onNode } from './on-node';
 import { ADD_JOBS, DELETE_JOBS, HAS_JOBS, LIST_JOBS, RESTART_JOBS } from './queries/move-jobs';
 
-// Jobs are in the queue of the node on which their company is, because they are added in the
-// transaction of what they are about.
+// Jobs are in the queue of their company's node, because they are added in the transaction that
+// causes them.
 
-/** The queue that jobs are in, and the cell that their companies are in. */
+/** The queue that has the jobs, and the cell of their companies. */
 interface Way {
   from: Node;
   node: Node;
@@ -15,8 +15,8 @@ interface Way {
 }
 
 /**
- * Copies the jobs of companies to the queue of their node. Returns the ids of those that are in
- * another node's.
+ * Copies the jobs of companies to the queue of their node. Returns the ids of those from another
+ * node.
  */
 export async function copyJobs(
   coordinator: string,
@@ -38,8 +38,8 @@ export async function copyJobs(
 }
 
 /**
- * Moves the jobs of companies from the queues of other nodes to that of their node. A job that runs
- * now is run once more: it may have ended on what had already been copied.
+ * Moves the jobs of companies from the queues of other nodes to that of their node. A running job
+ * is run once more: it may have ended with writes to rows that had already been copied.
  */
 export async function moveJobs(
   coordinator: string,
@@ -55,7 +55,7 @@ export async function moveJobs(
   }
 }
 
-/** Takes the jobs of a company away from the runs that have them, on its node. */
+/** Ends the runs of a company's jobs on its node, so that the jobs start again later. */
 export const restartJobs = (
   coordinator: string,
   { node, schema }: { node: Node; schema: string },

@@ -3,36 +3,35 @@ import { StartError } from '../start-error';
 import type { Node } from './address';
 import { FIND_NODE_OF_SCHEMA, LIST_DATA_NODES, LIST_NODES } from './queries/cluster';
 
-/** The group of the coordinator, for Citus. */
+/** Group id of the coordinator in Citus. */
 export const COORDINATOR = 0;
 
-/** All nodes of the cluster, also those that hold no data. */
+/** All nodes of the cluster, including those without data. */
 export const listNodes = (sql: Sql): Promise<Node[]> => sql(LIST_NODES, {});
 
-/** The nodes that hold data. */
 export const dataNodes = (sql: Sql): Promise<Node[]> => sql(LIST_DATA_NODES, {});
 
 export async function coordinatorOf(sql: Sql): Promise<Node> {
   return (await listNodes(sql)).find(({ groupid }) => groupid === COORDINATOR)!;
 }
 
-/** The node that has the tables of a schema. */
+/** The node with the tables of a schema. */
 export async function nodeOf(sql: Sql, schema: string): Promise<Node | undefined> {
   const [node] = await sql(FIND_NODE_OF_SCHEMA, { schema });
   return node;
 }
 
-/** The same; throws where there is none. */
+/** Throws StartError if no node has the tables of the schema. */
 export async function placeOf(sql: Sql, schema: string): Promise<Node> {
   const node = await nodeOf(sql, schema);
   if (!node) throw new StartError(`There is no cell ${schema}.`);
   return node;
 }
 
-/** What operators call a node. */
+/** Name of a node for operators. */
 export const nameOf = ({ host, port }: Pick<Node, 'host' | 'port'>): string => `${host}:${port}`;
 
-/** The node that an operator names as HOST:PORT. */
+/** The data node that an operator names as HOST:PORT. Throws StartError if there is none. */
 export async function namedNode(sql: Sql, name: string): Promise<Node> {
   const nodes = await dataNodes(sql);
   const node = nodes.find((each) => nameOf(each) === name);

@@ -2,16 +2,16 @@ import { Client } from 'pg';
 import { withClient } from '../db/with-client';
 import { withSettings } from './address';
 
-/** The schema with the views and functions of a cell, on the node that has it. */
+/** Schema of the views and functions of a cell, on its node. */
 export const localSchema = (schema: string): string => `${schema}_local`;
 
-/** The schema with the sequences of a cell, on the node that has it. */
+/** Schema of the sequences of a cell, on its node. */
 export const idsSchema = (schema: string): string => `${schema}_ids`;
 
-/** Where operator classes and functions of extensions are. */
+/** Schema of operator classes and functions of extensions. */
 export const EXTENSIONS = 'extensions';
 
-/** In which schemas names are looked up on the node of a cell, the first one first. */
+/** Schemas for names on the node of a cell, in the order of lookup. */
 export const schemasOnNode = (schema: string): string[] => [
   localSchema(schema),
   idsSchema(schema),
@@ -19,7 +19,7 @@ export const schemasOnNode = (schema: string): string[] => [
   EXTENSIONS,
 ];
 
-/** Settings of sessions whose commands concern a node alone, and that see its shards. */
+/** Settings of sessions whose commands concern only the node, and that see its shards. */
 export const ON_NODE = {
   timezone: 'UTC',
   client_min_messages: 'warning',
@@ -27,7 +27,7 @@ export const ON_NODE = {
   'citus.override_table_visibility': 'off',
 };
 
-/** Runs commands that concern a node alone; names are looked up in the schemas of a cell. */
+/** Runs commands that concern only a node; names are looked up in the schemas of a cell. */
 export async function onNode<T>(
   url: string,
   schema: string,

@@ -1,6 +1,5 @@
 import type { Node } from './address';
 
-/** What is known of a company before it is given to a cell. */
 export interface CompanyToPlace {
   id: string;
   records: number;
@@ -13,9 +12,9 @@ export interface PlannedCell {
 }
 
 /**
- * Gives companies to new cells so that these have about as many records each: the largest company
+ * Assigns companies to new cells so that these have about as many records each: the largest company
  * first, always to the cell with the fewest records. A company with more records than a cell's
- * share has a cell of its own.
+ * share gets a cell of its own.
  */
 export function planCells(companies: readonly CompanyToPlace[], cells: number): PlannedCell[] {
   const planned = Array.from({ length: cells }, (_, n) => ({
@@ -36,12 +35,12 @@ export function planCells(companies: readonly CompanyToPlace[], cells: number): 
   return planned;
 }
 
-/** Whether a planned cell is for its one company alone, because that has more than a share. */
+/** True if a planned cell has a single company, because that has more than a share. */
 export const isOfOneCompany = (cell: PlannedCell, all: readonly PlannedCell[]): boolean =>
   cell.companies.length === 1 &&
   cell.records * all.length > all.reduce((sum, { records }) => sum + records, 0);
 
-/** Which node has the fewest of the cells; of several, the first one. */
+/** The node with the fewest cells; of several, the first. */
 export const fewestCells = (
   nodes: readonly Node[],
   cells: readonly { groupid: number | null }[],
@@ -50,7 +49,6 @@ export const fewestCells = (
   return nodes.reduce((least, each) => (count(each) < count(least) ? each : least));
 };
 
-/** How large a cell is, and where. */
 export interface SizedCell {
   id: number;
   groupid: number;
@@ -62,12 +60,12 @@ export interface PlannedMove {
   to: Node;
 }
 
-/** A move takes place if the fuller of two nodes has less afterwards, by this part of the mean. */
+/** A move is planned only if it lowers the fuller of two nodes by this part of the mean. */
 const WORTH = 0.1;
 
 /**
- * Which cells to move so that all nodes have about as many bytes: again and again, from the fullest
- * node to the emptiest, the cell after which the fuller of the two has the least.
+ * Plans moves so that all nodes have about as many bytes: repeatedly from the fullest node to the
+ * emptiest, the cell after which the fuller of the two has the least.
  */
 export function planMoves(cells: readonly SizedCell[], nodes: readonly Node[]): PlannedMove[] {
   const places = new Map(cells.map((cell) => [cell.id, cell.groupid]));
@@ -75,7 +73,7 @@ export function planMoves(cells: readonly SizedCell[], nodes: readonly Node[]): 
   const bytesOf = (node: Node) => of_node(node).reduce((sum, { bytes }) => sum + bytes, 0);
   const mean = cells.reduce((sum, { bytes }) => sum + bytes, 0) / nodes.length;
   const moves: PlannedMove[] = [];
-  // Each cell moves once at most.
+  // Each cell moves at most once.
   for (const left = new Set(cells.map(({ id }) => id)); left.size > 0;) {
     const by_bytes = nodes.toSorted((a, b) => bytesOf(b) - bytesOf(a));
     const [fullest, emptiest] = [by_bytes[0]!, by_bytes.at(-1)!];

@@ -4,16 +4,16 @@ import { continueSequence, listUsedSequences } from '../db/whole-tables';
 import { idsSchema, onNode } from './on-node';
 import { LIST_SEQUENCES } from './queries/sequences';
 
-// Every cell has sequences of its own, on the node that has the cell, because Citus gives the
-// sequences of a table another range on every node. A cell takes them along when it moves.
+// Every cell has its own sequences on its node, because Citus gives the sequences of a table
+// another range on every node. They move with the cell.
 
-/** By sequence, the last value that was taken. */
+/** Last used value by sequence. */
 export type UsedSequences = ReadonlyMap<string, bigint>;
 
-/** A cell's ids are its number and 38 more bits: 16,384 cells stay below 2^52. */
+/** An id of a cell is its number and 38 more bits: 16,384 cells stay below 2^52. */
 export const CELL_BITS = 38;
 
-/** What was taken of a cell's sequences, on all of the nodes that have some of them. */
+/** Last values of a cell's sequences, over all nodes that have some of them. */
 export async function readSequences(
   urls: readonly string[],
   schema: string,
@@ -28,7 +28,7 @@ export async function readSequences(
   return used;
 }
 
-/** Makes the sequences of a cell that the node lacks, and continues them after what was taken. */
+/** Makes the sequences that the node lacks, and continues them after the used values. */
 export async function makeSequences(
   client: Client,
   { id, schema }: { id: number; schema: string },

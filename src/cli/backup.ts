@@ -10,7 +10,6 @@ import { claimPepper, keepPepper } from '../installation/pepper';
 import { recordedMark } from '../installation/storage-mark';
 import { commandConfig, companyId, json, print, run } from './command';
 
-/** `backup`, `restore` and `export-company`. */
 export function addBackupCommands(program: Command): void {
   program
     .command('backup')

@@ -13,7 +13,6 @@ interface ExplainOptions extends ServiceOptions {
   json: boolean;
 }
 
-/** `explain` and `caps`. */
 export function addCallCommands(program: Command): void {
   const explain = program
     .command('explain')
@@ -110,7 +109,7 @@ interface Cap {
 type Page = Record<string, unknown> & { metadata: { next_cursor: number } };
 type Capped = { id: number; type: string; name: string | null } & Record<string, unknown>;
 
-/** The caps of all records of a list: each has a column `…_limit` and one `…_used`. */
+/** The caps of all records of a list, each a pair of columns `…_limit` and `…_used`. */
 async function capsOf(ask: Service['ask'], path: string, root: string): Promise<Cap[]> {
   const caps: Cap[] = [];
   for (let cursor = -1; cursor !== 0;) {

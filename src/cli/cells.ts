@@ -9,7 +9,6 @@ import { addCellOn, isolate, listCells, moveCellTo, rebalance } from '../cells/m
 import { StartError } from '../start-error';
 import { commandConfig, json, print } from './command';
 
-/** `distribute` and `cells`. */
 export function addCellCommands(program: Command): void {
   addDistribute(program);
   const cells = program.command('cells').description('the cells of a distributed database');

@@ -11,24 +11,20 @@ import {
 } from '../installation/open';
 import { FIND_COMPANIES } from './queries/operator';
 
-// What all commands share.
-
-/** The option that every command has. */
 export const json = () => new Option('--json', 'print JSON').default(false);
 
 interface Access {
-  /** Whether the command makes the database if it is missing, or brings it up to date. */
+  /** Makes the database if it is missing, and brings it up to date. */
   makes_database?: boolean;
 }
 
-/** Reads the configuration for a command, and says which database it uses. */
+/** Reads the configuration for a command, and prints which database it uses. */
 export function commandConfig(): Config {
   const config = { ...loadConfig(), log_level: 'silent' };
   process.stderr.write(`Database: ${databaseOf(config)}\n`);
   return config;
 }
 
-/** Opens the installation for the work, and closes it afterwards. */
 export async function withInstallation<T>(
   work: (installation: Installation) => Promise<T>,
   { makes_database = false }: Access = {},
@@ -41,7 +37,6 @@ export async function withInstallation<T>(
   }
 }
 
-/** Runs a command on the installation and prints its result. */
 export async function run(
   as_json: boolean,
   work: (installation: Installation) => Promise<object>,
@@ -51,8 +46,8 @@ export async function run(
 }
 
 /**
- * Runs a command on the database alone and prints its result: without a pepper, and so without
- * anything that credentials are needed for.
+ * Runs a command on the database alone and prints its result: without a pepper, and thus without
+ * anything that needs credentials.
  */
 export async function runOnDatabase(
   as_json: boolean,
@@ -69,8 +64,8 @@ export async function runOnDatabase(
 }
 
 /**
- * Prints a result: as one JSON document, or for people, a record as a line for each value and a
- * list as a table.
+ * Prints a result: as one JSON document, or for people, a record as one line per value and a list
+ * as a table.
  */
 export function print(result: object, as_json: boolean): void {
   process.stdout.write(as_json ? `${JSON.stringify(result)}\n` : linesOf(result));
@@ -106,7 +101,10 @@ function tableOf([...records]: object[]): string {
     .concat('\n');
 }
 
-/** Returns the company that a command is about: the one named, or the only one. */
+/**
+ * Returns the company of a command: the given one, or the only one. Throws if there is none, or
+ * several.
+ */
 export async function companyOf({ deps }: Installation, id: number | undefined): Promise<bigint> {
   const companies = await fromAllParts(deps, ({ sql }) => sql(FIND_COMPANIES, { id: id ?? null }));
   if (companies.length === 1) return BigInt(companies[0]!.id);
@@ -119,21 +117,18 @@ export async function companyOf({ deps }: Installation, id: number | undefined):
   );
 }
 
-/** Parses the two letters of a country. */
 export function country(text: string): string {
   if (!/^[A-Za-z]{2}$/.test(text))
     throw new InvalidArgumentError('must be the two letters of a country, such as US');
   return text.toUpperCase();
 }
 
-/** Parses the id of a company. */
 export function companyId(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text))
     throw new InvalidArgumentError('must be the id of a company, such as 1');
   return Number(text);
 }
 
-/** Parses a telephone number with its country code. */
 export function phoneNumber(text: string): PhoneNumber {
   const parsed = parsePhoneNumberFromString(text);
   if (!parsed?.isPossible())

@@ -10,10 +10,9 @@ const keysOf = ({ company_id, credentials: { public_key, private_key } }: NewCom
   private_key,
 });
 
-/** What `demo --busy` makes in a minute or two. */
+/** Size of the day that `demo --busy` makes, in a minute or two. */
 const BUSY_DAY = { calls: 1_500, leads: 240 };
 
-/** `demo`, `demo remove` and `company create`. */
 export function addCompanyCommands(program: Command): void {
   addDemoCommands(program);
   addCompanyCreate(program);

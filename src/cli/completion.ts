@@ -2,7 +2,6 @@ import { Argument, type Command } from 'commander';
 
 const SHELLS = ['bash', 'zsh', 'fish'];
 
-/** `completion`. */
 export function addCompletionCommand(program: Command): void {
   program
     .command('completion')
@@ -14,7 +13,7 @@ export function addCompletionCommand(program: Command): void {
     .action((shell: string) => void process.stdout.write(completionFor(shell, program)));
 }
 
-/** A script for a shell. It has all words in it: the program is not started to complete one. */
+/** A script for a shell, with all words in it: completing does not start the program. */
 export function completionFor(shell: string, program: Command): string {
   const words = wordsOf(program);
   if (shell === 'fish') return fish(words);
@@ -23,7 +22,7 @@ export function completionFor(shell: string, program: Command): string {
     : bash(words);
 }
 
-/** By the path of a command, the words that may follow: commands below it, and its options. */
+/** The words that may follow each command path: its subcommands and options. */
 type Words = ReadonlyMap<string, readonly string[]>;
 
 function wordsOf(command: Command, path = ''): Words {

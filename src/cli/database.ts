@@ -16,7 +16,6 @@ import { StartError } from '../start-error';
 import { json, runOnDatabase } from './command';
 import { addMoveOptions, moveIn, type MoveOptions } from './migrate';
 
-/** `migrate`, `pepper replace` and `settings accept`. */
 export function addDatabaseCommands(program: Command): void {
   const migrate = program
     .command('migrate')
@@ -65,7 +64,7 @@ export function addDatabaseCommands(program: Command): void {
     .action((options) => runOnDatabase(options.json, accept));
 }
 
-/** Processes that run would make credentials with the pepper of before, which work nowhere then. */
+/** Running processes would make credentials with the old pepper, which would then be invalid. */
 async function requireStopped(sql: Sql): Promise<void> {
   const others = await othersOn(sql);
   if (others.length > 0)
@@ -75,7 +74,6 @@ async function requireStopped(sql: Sql): Promise<void> {
     );
 }
 
-/** Makes the configured settings and storage those of the installation. */
 async function accept({ prepare }: DatabaseServer, config: Config): Promise<object> {
   let changed: string[] = [];
   await prepare(async (client) => {

@@ -3,7 +3,6 @@ import type { PhoneNumber } from 'libphonenumber-js/max';
 import { erasePerson, type Receipt } from '../erasure/erase-person';
 import { companyId, companyOf, json, phoneNumber, run } from './command';
 
-/** `erase-person`. */
 export function addEraseCommands(program: Command): void {
   program
     .command('erase-person')
@@ -21,7 +20,7 @@ export function addEraseCommands(program: Command): void {
         const receipt = await erasePerson(deps.tenants, company_id, {
           number: number.number.slice(1),
           now: deps.clock(),
-          // Printed at once: if the command is interrupted, the database has forgotten them.
+          // Printed at once: if the command is interrupted, the database no longer has them.
           onRecordings: (urls) => {
             for (const url of urls) process.stderr.write(`Delete at the carrier: ${url}\n`);
           },
@@ -31,7 +30,7 @@ export function addEraseCommands(program: Command): void {
     );
 }
 
-/** The receipt as lines for people: the counts of tables are written out. */
+/** The receipt for people: the counts of tables are written as lines. */
 function inLines({ erased, kept, kept_columns, ...receipt }: Receipt): object {
   const text = (counts: Record<string, number>) =>
     Object.entries(counts).map(([table, rows]) => `${table} ${rows}`);

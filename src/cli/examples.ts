@@ -1,4 +1,4 @@
-/** How each command is called, below its help. */
+/** An example of each command, shown below its help. */
 export const EXAMPLES: Record<string, string> = {
   migrate: 'migrate',
   'pepper replace': 'pepper replace',

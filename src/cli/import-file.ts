@@ -14,7 +14,7 @@ export interface ImportCommand {
   file: string;
   apply_block_or_unblock: 'block' | 'unblock';
   caller_id_column_name?: string;
-  /** Called with what is under way and how much of it is done, from 0 to 1. */
+  /** Called with the current step and its progress from 0 to 1. */
   progress: (
     part: 'upload' | 'import',
     done: number,
@@ -73,13 +73,12 @@ async function upload(command: ImportCommand): Promise<Schemas['BuyerSuppression
     }
     yield tail;
   };
-  // The service may refuse before everything is sent; then its response is what counts.
+  // The service may refuse before everything is sent; then its response counts.
   pipeline(pieces, req).catch(() => undefined);
   const { status, text } = await response;
   return read(status, text);
 }
 
-/** The form before and after the bytes of the file. */
 function formAround(
   { list, file, apply_block_or_unblock, caller_id_column_name }: ImportCommand,
   boundary: string,
@@ -97,7 +96,6 @@ function formAround(
   };
 }
 
-/** The response as text, whenever it comes. */
 const responseTo = (req: ClientRequest, url: string) =>
   new Promise<{ status: number; text: string }>((done, fail) => {
     req.once('error', (error) => fail(unreachable(url, error)));

@@ -13,7 +13,6 @@ interface ImportOptions extends ServiceOptions {
   json: boolean;
 }
 
-/** `import`. */
 export function addImportCommand(program: Command): void {
   const command = program
     .command('import')

@@ -2,7 +2,7 @@
 import { CommanderError, type Command } from 'commander';
 import { createProgram } from './program';
 
-/** Of a command that was not called as its help says. */
+/** Exit code of a command that was called wrongly. */
 const WRONG_USE = 2;
 
 const program = createProgram();
@@ -13,13 +13,13 @@ program.parseAsync().then(
   () => process.exit(),
   (error: Error) => {
     if (error instanceof CommanderError) process.exit(error.exitCode && WRONG_USE);
-    // A message may quote what another service, a file or a row says.
+    // A message may quote text of another service, a file or a row.
     process.stderr.write(`${error.message.replace(/[^\P{Cc}\t\n]/gu, '?')}\n`);
     process.exit(1);
   },
 );
 
-/** The library has printed what is wrong by then. */
+/** By then the library has printed the fault. */
 function throwInstead(command: Command): void {
   command.exitOverride();
   command.commands.forEach(throwInstead);

@@ -4,7 +4,6 @@ import { fromAllParts } from '../installation/all-parts';
 import { companyId, json, run } from './command';
 import { LIST_JOBS } from './queries/jobs';
 
-/** `jobs`. */
 export function addJobCommands(program: Command): void {
   program
     .command('jobs')
@@ -22,7 +21,7 @@ export function addJobCommands(program: Command): void {
     );
 }
 
-/** Cells of a distributed database that are on one node have one queue. */
+/** Cells on one node of a distributed database share one queue. */
 function ofEachNode(found: Row<'cli.list_jobs'>[]): object[] {
   const rows = new Map(found.map((row) => [`${row.node} ${row.kind}`, row]));
   const many = new Set(found.map(({ node }) => node)).size > 1;

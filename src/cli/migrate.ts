@@ -25,7 +25,6 @@ export interface MoveOptions {
 
 const DEFAULT_RATE = 5;
 
-/** Adds the options with which `migrate` moves an account from another service. */
 export const addMoveOptions = (command: Command): Command =>
   command
     .option('--from <url>', 'move an account from this service, such as https://host/api/v1')
@@ -62,7 +61,6 @@ function date(text: string): Date {
   return value;
 }
 
-/** Moves an account from another service into this installation. */
 export async function moveIn(options: MoveOptions & { from: string }): Promise<void> {
   const authorization = authorizationOf(options);
   const source = openSource({ ...options, authorization });

@@ -5,7 +5,6 @@ import type { Installation } from '../installation/open';
 import { addNumber } from '../numbers/add-number';
 import { companyId, companyOf, json, phoneNumber, run } from './command';
 
-/** `number add`. */
 export function addNumberCommands(program: Command): void {
   program
     .command('number')

@@ -3,7 +3,6 @@ import { loadConfig, type Config } from '../config';
 import { asStatements, entryName, POOLED, pooledSettings } from '../db/session-settings';
 import { StartError } from '../start-error';
 
-/** `pgbouncer`. */
 export function addPgBouncerCommand(program: Command): void {
   program
     .command('pgbouncer')
@@ -12,8 +11,8 @@ export function addPgBouncerCommand(program: Command): void {
 }
 
 /**
- * The part of pgbouncer.ini that this configuration needs. Each pool of a process has an entry, so
- * that its sessions are set differently, and so that no kind of work takes the sessions of another.
+ * The part of pgbouncer.ini for this configuration. Each pool of a process has an entry, so that
+ * its sessions get their own settings, and no kind of work takes the sessions of another.
  */
 export function pgbouncerIni(config: Config): string {
   const { database_url, database_direct_url, database_timeout_seconds } = config;
@@ -60,6 +59,6 @@ function connection(direct_url: string): string {
 
 const databaseOf = (url: string): string => decodeURIComponent(new URL(url).pathname.slice(1));
 
-/** A name as the file has it. */
+/** Quotes a name for the file if needed. */
 const quoted = (name: string): string =>
   /^[A-Za-z_][\w.-]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;

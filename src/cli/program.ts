@@ -18,7 +18,6 @@ import { addStorageCommands } from './storage';
 import { addTokenCommands } from './tokens';
 import { addUserCommands } from './users';
 
-/** Makes the program with all of its commands. */
 export function createProgram(): Command {
   const program = new Command('trunkline')
     .description("The operator's commands. With --json each prints one JSON document.")

@@ -2,7 +2,7 @@ import type { Schemas } from '../contract';
 import type { ImportCommand } from './import-file';
 
 const WIDTH = 30;
-/** Where a line cannot be overwritten, one is written for each such share of the work. */
+/** Share of the work per line, where a line cannot be overwritten. */
 const STEP = 0.2;
 
 /** Shows the progress of an import: a moving bar in a terminal, occasional lines elsewhere. */

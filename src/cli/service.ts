@@ -5,7 +5,7 @@ import type { Installation } from '../installation/open';
 import { issueCredentials, revokeCredentials } from '../people/issue-credentials';
 import { withInstallation } from './command';
 
-// Commands that ask the running service, through its API.
+// Commands that call the running service through its API.
 
 const DAY_MS = 86_400_000;
 
@@ -14,7 +14,6 @@ export interface ServiceOptions {
   key?: string;
 }
 
-/** Adds the options that say where the service is and who asks. */
 export const withServiceOptions = (command: Command): Command =>
   command
     .option('--url <url>', 'where the service listens, if not on this machine')
@@ -27,24 +26,20 @@ export const withServiceOptions = (command: Command): Command =>
 
 /** The running service, as a caller with a key pair sees it. */
 export interface Service {
-  /** Where it listens, without a path. */
+  /** Its address, without a path. */
   url: string;
-  /** Value of the Authorization header. */
   authorization: string;
   /** Sends a request below the base path of the API. Throws with the messages of the API. */
   ask<Answer>(method: 'GET' | 'POST', path: string, body?: object): Promise<Answer>;
 }
 
-/** A key pair that a command makes for itself. */
 export interface OwnKey {
-  /** The company that it is of. */
   company: (installation: Installation) => Promise<bigint>;
-  /** What it is called while it exists. */
   name: string;
   permissions: string[];
 }
 
-/** Runs the work with the key pair that was given, or with one of its own that is then revoked. */
+/** Runs the work with the given key pair, or with a new one that is revoked afterwards. */
 export function withService<T>(
   { url, key }: ServiceOptions,
   own: OwnKey,
@@ -74,13 +69,13 @@ function serviceAt(url: string, credentials: string): Service {
   };
 }
 
-/** Why no request can be sent to the service. */
+/** Explains why no request can be sent to the service. */
 export const unreachable = (url: string, error: NodeJS.ErrnoException): Error =>
   error.code === 'ECONNREFUSED'
     ? new Error(`No service answers at ${url}. Start it with: npm start`)
     : error;
 
-/** Returns what the API has answered. Throws its messages when it refuses. */
+/** Returns the answer of the API. Throws its messages when it refuses. */
 export function readAnswer<Answer>(status: number, text: string): Answer {
   if (status < 300) return JSON.parse(text) as Answer;
   const { errors, detail } = JSON.parse(text) as Schemas['Problem'];
@@ -112,8 +107,8 @@ function withOwnKey<T>(own: OwnKey, work: (key: string) => Promise<T>): Promise<
 }
 
 /**
- * Rejects on Ctrl-C. Under npm that arrives twice, so the listener stays: the second must not end
- * the process before the key is revoked.
+ * Rejects on Ctrl-C. Under npm the signal arrives twice, so the listener stays: the second one must
+ * not end the process before the key is revoked.
  */
 const interrupted = () =>
   new Promise<never>((_, fail) => {

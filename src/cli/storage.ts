@@ -9,7 +9,6 @@ import { openDirectory } from '../storage/directory';
 import { nameOfStorage } from '../storage/open';
 import { json, print } from './command';
 
-/** `storage copy`. */
 export function addStorageCommands(program: Command): void {
   program
     .command('storage')
@@ -26,7 +25,7 @@ export function addStorageCommands(program: Command): void {
     );
 }
 
-/** `from` is the folder that was named; without it, STORAGE_DIR. */
+/** `from` is the given folder; without it, STORAGE_DIR. */
 export async function copyToBucket(config: Config, from?: string): Promise<object> {
   if (!config.s3) throw new StartError('S3_BUCKET: it must be given, to say where to copy to.');
   const folder = resolve(from ?? config.storage_dir);

@@ -12,7 +12,6 @@ import { FIND_CREDENTIALS, LIST_CREDENTIALS } from './queries/operator';
 
 const SCOPES = contract.document.components.schemas.Scope!.enum as string[];
 
-/** `key create`, `key list`, `key rotate` and `key revoke`. */
 export function addTokenCommands(program: Command): void {
   const key = program
     .command('key')

@@ -10,7 +10,6 @@ interface InviteOptions extends ServiceOptions {
   json: boolean;
 }
 
-/** `user invite`. */
 export function addUserCommands(program: Command): void {
   const invite = program
     .command('user')

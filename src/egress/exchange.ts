@@ -1,18 +1,16 @@
 import type { Agent, Dispatcher } from 'undici';
 import { toStorable } from '../storable-text';
 
-/** Bytes of a response body that are read. */
+/** Bytes of a response body that are read at most. */
 const BODY_BYTES = 20_000;
 
-/** The beginning of a response. */
 export interface Exchanged {
   code: number;
-  /** At most 20 kB of the body. */
   body: string;
   headers: Record<string, string>;
 }
 
-/** An error with a code, as those of Node are. */
+/** Builds an error with a code, like those of Node. */
 export const errorWithCode = (code: string): NodeJS.ErrnoException =>
   Object.assign(new Error(code), { code });
 
@@ -20,8 +18,8 @@ export const errorWithCode = (code: string): NodeJS.ErrnoException =>
  * Sends a request and reads the beginning of the response. The time limit covers everything,
  * including the wait for a free connection. Rejects with the error of Node or undici.
  *
- * It is written for undici's dispatcher, without its streams and signals, which cost time: the
- * deliveries of a webhook wait for one another.
+ * Uses undici's dispatcher without its streams and signals, which cost time: the deliveries of a
+ * webhook wait for one another.
  */
 export function exchange(
   agent: Agent,

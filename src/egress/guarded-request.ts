@@ -7,8 +7,8 @@ import { refusedHeaders } from './refused-headers';
 import { parseUrl, type UrlFault } from './refused-urls';
 import { nameResolver, type Lookup } from './resolve-names';
 
-// The room of requests to addresses that customers typed. It guards against server-side request
-// forgery: a URL, a name or a redirect cannot lead a request into a network that is not public.
+// Requests to addresses that customers typed. Guards against server-side request forgery: a URL, a
+// name or a redirect cannot lead a request into a network that is not public.
 
 export interface Outgoing {
   url: string;
@@ -16,7 +16,9 @@ export interface Outgoing {
   headers: Record<string, string>;
   body?: string;
   timeout_ms: number;
-  /** A caller waits for it: it does not queue behind others to the same receiver. */
+  /**
+   * A caller waits for the response: the request does not queue behind others to the same receiver.
+   */
   is_urgent?: boolean;
 }
 
@@ -36,20 +38,23 @@ interface GuardOptions {
   lookup?: Lookup;
 }
 
-/** Of urgent requests as many are under way as calls are being routed. */
+/** There can be as many urgent requests as calls that are being routed. */
 const CONNECTIONS_PER_ORIGIN = { usual: 10, urgent: 200 };
 const MAX_CACHED_URLS = 1_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** For each address of a name. Node's default of 250 ms is too short for a distant server. */
+/**
+ * Time limit for each address of a name. Node's default of 250 ms is too short for a distant
+ * server.
+ */
 const ADDRESS_TIMEOUT_MS = 2_000;
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 type ParseUrl = (url: string) => UrlFault | URL;
 
 /**
- * Makes a function that sends requests to URLs that a customer typed, and to public addresses only,
- * however the address is written and whatever a name resolves to. It never rejects. Redirects are
- * not followed: they are responses. At most 20 kB of a body are read.
+ * Creates a function that sends requests to URLs that a customer typed, and only to public
+ * addresses, however the address is written and whatever a name resolves to. It never rejects.
+ * Redirects are returned, not followed. At most 20 kB of a body are read.
  */
 export function guardedRequest({
   allow_networks,
@@ -62,7 +67,7 @@ export function guardedRequest({
   const agentWith = (connections: number) =>
     new Agent({
       connections,
-      // Each request has a limit of its own.
+      // Each request has its own limit.
       headersTimeout: 0,
       bodyTimeout: 0,
       // The lookup is not called for literal addresses: parseUrl checks those.
@@ -112,7 +117,7 @@ function guardedLookup(lookup: Lookup, refused: AddressTest): LookupFunction {
   };
 }
 
-/** Parsing needs no DNS, so that a result stays valid. */
+/** Caches results: parsing needs no DNS, so a result stays valid. */
 function cached(parse: ParseUrl): ParseUrl {
   const results = new Map<string, UrlFault | URL>();
   return (url) => {
@@ -125,7 +130,10 @@ function cached(parse: ParseUrl): ParseUrl {
   };
 }
 
-/** The same in a span, which the receiver can continue. Its URL may have anybody's data. */
+/**
+ * Sends within a span that the receiver can continue. The span has no URL, which may contain
+ * personal data.
+ */
 const sendTraced = (outgoing: Outgoing, agent: Agent, parse: ParseUrl): Promise<Answered> =>
   inSpan('request of a webhook', { kind: 'CLIENT', begins: true }, async (span) => {
     if (!span) return sendOnce(outgoing, agent, parse);

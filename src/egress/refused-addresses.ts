@@ -1,6 +1,5 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Whether an address is of a kind. */
 export type AddressTest = (address: string) => boolean;
 
 // IANA's special-purpose registry
@@ -33,8 +32,8 @@ const GLOBAL_IPV6 = networks(['2000::/3']);
 const REFUSED_IPV6 = networks(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']);
 
 /**
- * Tests whether an address is in one of these networks. Throws for a text that is not a network.
- * There is one list for each family: a BlockList takes every IPv4 address for one of `::/0` and of
+ * Returns a test for addresses in these networks. Throws for a text that is not a network. There is
+ * one list for each family: a BlockList counts every IPv4 address as part of `::/0` and of
  * `::ffff:0:0/96`.
  */
 function networks(cidrs: readonly string[]): AddressTest {
@@ -59,7 +58,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {
 }
 
 /**
- * Tests whether requests to an address are refused: those outside the internet are, except in
+ * Returns a test for addresses that are refused: those outside the internet, except in
  * `allow_networks`. Throws for an `allow_networks` that is not a network.
  */
 export function refusedAddress(allow_networks: readonly string[]): AddressTest {

@@ -1,6 +1,6 @@
 /**
- * Headers that say where a message ends and for which host it is. The service sets them: a second
- * one would allow request smuggling.
+ * Headers that determine the end of a message and its host. The service sets them: a second one
+ * would allow request smuggling.
  */
 const OWN_HEADERS = new Set([
   'host',

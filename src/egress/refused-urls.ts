@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import { refusedAddress, type AddressTest } from './refused-addresses';
 
-/** Why a URL is refused. */
 export interface UrlFault {
   reason: 'refused_url' | 'refused_address';
   /** Follows the name of a field. */

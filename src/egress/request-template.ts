@@ -1,7 +1,7 @@
 import { substitute, tokenNames, type TokenSource } from '../tokens/substitute';
 import type { Outgoing } from './guarded-request';
 
-/** A request as a customer wrote it. Its URL, headers and body may contain tokens. */
+/** A customer's request. Its URL, headers and body may contain tokens. */
 export interface RequestTemplate {
   url: string;
   method: string;
@@ -10,7 +10,7 @@ export interface RequestTemplate {
   body: string | null;
 }
 
-/** Headers that each attempt sets itself. */
+/** Headers that the service sets on each attempt. */
 export const SIGNING_HEADERS: ReadonlySet<string> = new Set([
   'webhook-id',
   'webhook-timestamp',
@@ -42,7 +42,6 @@ export function filled(
 const defaultMediaType = (body: string | null): string =>
   body === null || isJson(body) ? 'application/json' : 'text/plain; charset=utf-8';
 
-/** Whether a request contains tokens. */
 export const usesTokens = ({ url, headers, body }: RequestTemplate): boolean =>
   [url, body ?? '', ...Object.values(headers)].some((text) => tokenNames(text).length > 0);
 
@@ -58,7 +57,7 @@ function headerValue(text: string): string {
 /** A body that begins with a token, {{name}} or [name]{default}, is not JSON. */
 const isJson = (body: string): boolean => /^\s*(\{(?!\{)|\[(?![a-z0-9_]+\]\{))/.test(body);
 
-/** How a value is escaped in a body. In JSON the author has written the quotes around it. */
+/** Picks how a value is escaped in a body. In JSON the author has written the quotes around it. */
 function escapeIn(media_type: string): ((value: string) => string) | undefined {
   if (/json/i.test(media_type)) return (value) => JSON.stringify(value).slice(1, -1);
   return /x-www-form-urlencoded/i.test(media_type) ? encodeURIComponent : undefined;
@@ -66,7 +65,6 @@ function escapeIn(media_type: string): ((value: string) => string) | undefined {
 
 const SECRET_NAME = /^(proxy-)?authorization$|cookie|token|secret|key|password|passwd|credential/i;
 
-/** Headers with secrets hidden, as logs show them. */
 export const shownHeaders = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [

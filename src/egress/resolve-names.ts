@@ -7,10 +7,10 @@ import { errorWithCode } from './exchange';
 export type Lookup = (hostname: string) => Promise<LookupAddress[]>;
 
 interface ResolverOptions {
-  /** Addresses of name servers, with ports; absent: those of the system. */
+  /** Addresses of name servers, with ports; default: those of the system. */
   servers?: readonly string[];
   hosts_file?: string;
-  /** Of one attempt. */
+  /** Limit of one attempt. */
   timeout_ms?: number;
 }
 
@@ -18,12 +18,12 @@ const TIMEOUT_MS = 2_000;
 const TRIES = 2;
 const HOSTS_FILE =
   process.platform === 'win32' ? 'C:/Windows/System32/drivers/etc/hosts' : '/etc/hosts';
-/** How long a hosts file that was read is used. */
+/** How long the content of a hosts file is cached. */
 const HOSTS_FOR_MS = 5_000;
 
 /**
- * Resolves names by the hosts file and by DNS. Node's own lookup takes a thread for as long as a
- * name server lets it wait: four slow names would stop all other lookups and file operations.
+ * Resolves names by the hosts file and by DNS. Node's own lookup occupies a thread while a name
+ * server is slow: four slow names would stop all other lookups and file operations.
  */
 export function nameResolver({
   servers,
@@ -50,7 +50,7 @@ async function ask(resolver: dns.Resolver, name: string): Promise<LookupAddress[
   throw errorWithCode(codes.includes('ETIMEOUT') ? 'ETIMEDOUT' : 'ENOTFOUND');
 }
 
-/** RFC 6761: never asked of a name server. */
+/** RFC 6761: never sent to a name server. */
 const localhost = (name: string): LookupAddress[] | undefined =>
   name === 'localhost' || name.endsWith('.localhost')
     ? ['127.0.0.1', '::1'].map(addressOf)
@@ -58,7 +58,7 @@ const localhost = (name: string): LookupAddress[] | undefined =>
 
 const addressOf = (address: string): LookupAddress => ({ address, family: isIP(address) });
 
-/** The names of a hosts file, which is read again when it may have changed. */
+/** Loads the names of a hosts file, and again when it may have changed. */
 function hostsOf(path: string): () => Promise<Map<string, LookupAddress[]>> {
   let read: Promise<Map<string, LookupAddress[]>> | undefined;
   let until = 0;
@@ -71,7 +71,7 @@ function hostsOf(path: string): () => Promise<Map<string, LookupAddress[]>> {
   };
 }
 
-/** Lines of an address and its names, with comments after `#`. */
+/** Parses lines of an address and its names, with comments after `#`. */
 function parseHosts(text: string): Map<string, LookupAddress[]> {
   const hosts = new Map<string, LookupAddress[]>();
   for (const line of text.split('\n')) {

@@ -2,11 +2,10 @@ import type { Answered } from './guarded-request';
 import { cutText } from '../storable-text';
 import { shownHeaders } from './request-template';
 
-/** What is longer is cut. */
+/** Longer values are cut. */
 const BODY_CHARS = 5_000;
 const HEADER_CHARS = 1_000;
 
-/** The parts of a response that the log stores; null where there was no response. */
 export interface ResponseFields {
   /** Milliseconds. */
   duration: number;
@@ -15,7 +14,6 @@ export interface ResponseFields {
   response_body: string | null;
 }
 
-/** Returns the parts of a response that the log stores. */
 export function responseFields(answered: Answered): ResponseFields {
   const { ok, duration_ms: duration } = answered;
   if (!ok) return { duration, code: null, response_headers: null, response_body: null };

@@ -1,15 +1,15 @@
 import { firstMatch, isAllowedPattern, PATTERN_LIMITS } from '../tokens/patterns';
 
-// Where a response has a value: a path such as `$.bids[0].price`, or `=~` and a regular expression
-// for its text.
+// Selectors of values in a response: a path such as `$.bids[0].price`, or `=~` and a regular
+// expression for its text.
 
 const PATTERN_MARK = '=~';
 const MAX_STEPS = 20;
 
-/** A step of a path: a name, a quoted name in brackets, or a place in a list. */
+/** A step of a path: a name, a quoted name in brackets, or an index of a list. */
 const STEP = /\.?([A-Za-z_][\w-]*)|\[(\d{1,6})\]|\[(?:'([^']{1,200})'|"([^"]{1,200})")\]/y;
 
-/** The names and places of a path; undefined where it is not one. */
+/** The names and indexes of a path; undefined for an invalid path. */
 function stepsOf(path: string): string[] | undefined {
   const steps: string[] = [];
   STEP.lastIndex = path.startsWith('$') ? 1 : 0;
@@ -21,7 +21,7 @@ function stepsOf(path: string): string[] | undefined {
   return steps.length > 0 && steps.length <= MAX_STEPS ? steps : undefined;
 }
 
-/** Why no value can be found at a place, in words that follow the name of a field. */
+/** Finds out why a selector is invalid, in words that follow the name of a field. */
 export function refusedPlace(place: string): string | undefined {
   if (place.startsWith(PATTERN_MARK))
     return isAllowedPattern(place.slice(PATTERN_MARK.length))
@@ -32,13 +32,10 @@ export function refusedPlace(place: string): string | undefined {
     : `must be a path such as $.bids[0].price of at most ${MAX_STEPS} steps, or =~ and a regular expression`;
 }
 
-/** Whether a place is looked up in the JSON of a response. */
+/** A path selects from the JSON of a response, a pattern from its text. */
 export const isPath = (place: string): boolean => !place.startsWith(PATTERN_MARK);
 
-/**
- * The value at a place of a response: of its JSON, as it is there, or of its text. Undefined where
- * there is none.
- */
+/** The selected value of a response, from its JSON or its text. Undefined where there is none. */
 export function valueAt(place: string, { json, text }: { json: unknown; text: string }): unknown {
   if (!isPath(place)) return firstMatch(place.slice(PATTERN_MARK.length), text);
   let value = json;

@@ -12,12 +12,11 @@ export interface Secrets {
   secret_rotated_at: Date | null;
 }
 
-/** The secret of a webhook: not stored, but derived from the pepper of the installation. */
+/** Derives the secret of a webhook from the pepper of the installation; it is not stored. */
 function keyOf(pepper: string, uuid: string, version: number): Buffer {
   return createHmac('sha256', pepper).update(`outgoing_webhook/${uuid}/${version}`).digest();
 }
 
-/** The current secret, as it is shown to customers. */
 export const shownSecret = (
   pepper: string,
   { uuid, secret_version }: Pick<Secrets, 'uuid' | 'secret_version'>,
@@ -36,7 +35,6 @@ export function keysAt(
   );
 }
 
-/** The signature headers of one attempt. */
 export function signed(
   keys: readonly Buffer[],
   { id, at, body }: { id: string; at: Date; body: string },

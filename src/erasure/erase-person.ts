@@ -8,26 +8,26 @@ import { searchEverywhere } from './search';
 import { spellEmails, spellPerson } from './spellings';
 import { Tally } from './tally';
 
-// A person asks to be forgotten. The leads are deleted first, as requests would delete them, so that
-// nothing is sent to them any more. Then calls, and what has the number; last the leads, by which
-// the addresses are known. Every step is a short transaction, and may be repeated.
+// Order of an erasure: the leads are deleted first, as requests would delete them, so that nothing
+// more is sent to them. Then calls and everything with the number; last the leads, which have the
+// e-mail addresses. Every step is a short transaction and may be repeated.
 
 export interface Receipt {
   company_id: number;
   number: string;
   erased_at: string;
-  /** By table, rows that were deleted or emptied of what was personal. */
+  /** By table, rows that were deleted or emptied of personal data. */
   erased: Record<string, number>;
   /**
-   * By table, rows that name the person and stay: because they keep the person from being
-   * contacted, or because they are settings that are in use.
+   * By table, rows that name the person and stay: they keep the person from being contacted, or are
+   * settings in use.
    */
   kept: Record<string, number>;
-  /** All columns that stay of what is or may be about a person, and why. */
+  /** All columns that stay and are or may be about a person, and why. */
   kept_columns: readonly KeptColumns[];
-  /** Recordings that the carrier has: they are to be deleted there. */
+  /** Recordings at the carrier, which must be deleted there. */
   recording_urls: string[];
-  /** Where the person may still be. */
+  /** Where data of the person may remain. */
   not_searched: readonly string[];
 }
 
@@ -42,7 +42,10 @@ export interface EraseOptions {
   /** E.164 without the plus. */
   number: string;
   now: Date;
-  /** Called before the database forgets recordings: an interrupted erasure prints no receipt. */
+  /**
+   * Called before recordings are erased from the database: an interrupted erasure prints no
+   * receipt.
+   */
   onRecordings?: (urls: string[]) => void;
 }
 

@@ -26,8 +26,8 @@ import { ERASE_EMAILS, ERASE_TEXTS } from './queries/erase-messages';
 import { LIST_CALLS, LIST_DELETED_LEADS, LOCK_LIVING_LEADS } from './queries/find-person';
 import { Tally } from './tally';
 
-// What is of a person, in portions: each is a transaction that locks so many leads or calls, in the
-// order of their ids, and their parts. An erasure that was interrupted is repeated.
+// Erases the data of a person in portions: each is a transaction that locks at most LIMIT leads or
+// calls, in the order of their ids, and their parts. An interrupted erasure is repeated.
 
 const LIMIT = 200;
 
@@ -39,7 +39,7 @@ export interface Person {
   erased: Tally;
 }
 
-/** Deletes the leads as requests would, so that nothing is sent to them any more. */
+/** Deletes the leads as requests would, so that nothing more is sent to them. */
 export async function deleteLeads({ db, number, now }: Person): Promise<void> {
   for (let count = LIMIT; count === LIMIT;)
     count = await db.transaction(async (tx) => {
@@ -57,7 +57,6 @@ interface Ids {
 
 type ByTable = Record<string, Statement<StatementName, unknown>>;
 
-/** Runs statements on the rows of leads or calls, and returns the counts of rows by table. */
 async function eraseParts({ sql }: Pick<Db, 'sql'>, ids: Ids, statements: ByTable): Promise<Tally> {
   const rows = new Tally();
   for (const [table, statement] of Object.entries(statements))
@@ -65,7 +64,7 @@ async function eraseParts({ sql }: Pick<Db, 'sql'>, ids: Ids, statements: ByTabl
   return rows;
 }
 
-/** What is deleted with calls and leads alike. */
+/** Parts of both calls and leads. */
 const PARTS = {
   webhook_events: DELETE_EVENTS,
   webhook_deliveries: ERASE_DELIVERIES,
@@ -85,8 +84,8 @@ const OF_CALLS = {
 const OF_LEADS = { lead_logs: ERASE_LEAD_LOGS, ...PARTS, leads: ERASE_LEADS };
 
 /**
- * Empties the calls that have ended, with their parts. `onRecordings` is called with the URLs of
- * recordings before they are gone from the database.
+ * Empties the ended calls with their parts. Calls `onRecordings` with the URLs of recordings before
+ * they are erased from the database.
  */
 export async function eraseCalls(
   { db, number, erased }: Person,
@@ -105,7 +104,7 @@ export async function eraseCalls(
   }
 }
 
-/** Erases what has the number in a column of its own, whatever lead or call it is of. */
+/** Erases rows with the number in a column of their own, of whatever lead or call. */
 export async function eraseNumber(person: Person): Promise<void> {
   const { db, number, erased } = person;
   await eraseTexts(person, { lead_ids: [], number });
@@ -137,11 +136,10 @@ const countCounted = (rows: { was_counted: boolean | null }[]): number =>
 
 export type DeletedLead = Row<'erasure.list_deleted_leads', { id: string }>;
 
-/** The next leads that were deleted and still have the number. */
 export const listDeletedLeads = ({ db, number }: Person): Promise<DeletedLead[]> =>
   db.sql(LIST_DELETED_LEADS, { number, limit: LIMIT });
 
-/** Empties leads that were deleted, with their parts: their addresses are gone then. */
+/** Empties deleted leads with their parts, including their addresses. */
 export async function eraseLeads(
   person: Person,
   leads: readonly DeletedLead[],
@@ -164,7 +162,7 @@ const eraseTexts = (
     tx.sql(ERASE_TEXTS, { ...whose, after, limit: LIMIT, now: person.now.toISOString() }),
   );
 
-/** Erases rows in the order of their ids, a window after the other. */
+/** Erases rows in the order of their ids, window by window. */
 async function eraseWindows(
   { db, erased }: Person,
   table: 'text_messages' | 'emails',

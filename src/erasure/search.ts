@@ -9,11 +9,10 @@ import { countMentions, EMPTIED, redactMentions, type SearchedWindow } from './q
 import { ERASE_REJECTED_ROWS, FIND_LIST_VALUES, LOCK_LIST } from './queries/windows';
 import type { Spellings } from './spellings';
 
-// Looks for the person in what has no column of its own for a number or an address. Every table is
-// read in windows, each of a transaction of its own: no lock and no statement lasts long, however
-// large the table is. Each may be repeated.
+// Searches for the person where a number or an address has no column of its own. Every table is
+// read in windows, each in its own transaction: no lock and no statement lasts long, however large
+// the table is. A search may be repeated.
 
-/** Rows of a window. */
 const LIMIT = 1_000;
 
 const redactions = REDACTED.map(({ table, columns }) => ({
@@ -25,7 +24,7 @@ const counts = COUNTED.map(({ table, columns }) => ({
   search: countMentions(table, columns),
 }));
 
-/** Takes the person out of texts, lists and rows, and counts the settings that name one. */
+/** Removes the person from texts, lists and rows, and counts the settings that name the person. */
 export async function searchEverywhere(
   db: Db,
   spellings: Spellings,
@@ -43,7 +42,7 @@ export async function searchEverywhere(
     kept.add(table, await searchTable(db, table, search, spellings));
 }
 
-/** Runs a search over all windows of a table; returns how many rows mention the person. */
+/** Searches all windows of a table; returns how many rows mention the person. */
 async function searchTable(
   db: Db,
   table: string,
@@ -54,7 +53,7 @@ async function searchTable(
     db.transaction(async (tx) => {
       const params = { company_id: db.company_id, after, limit: LIMIT, pattern };
       const [searched] = await tx.query<SearchedWindow>(search(params));
-      // Processes that route calls keep names of buyers.
+      // Processes that route calls cache names of buyers.
       if (searched!.mentioned > 0) recordWriteOf(tx, table);
       return searched!;
     });

@@ -4,24 +4,27 @@ import {
   parsePhoneNumberFromString,
 } from 'libphonenumber-js/max';
 
-/** How a person may stand in texts. */
+/** Spellings of a person in texts. */
 export interface Spellings {
-  /** Digits of the number, as it is dialed at home and from abroad. */
+  /** The number as dialed at home and from abroad. */
   digits: string[];
   /** A regular expression of PostgreSQL for the number and the addresses within a text. */
   pattern: string;
 }
 
-/** A number of E.164 without the plus, and the country of whoever writes numbers without code. */
+/**
+ * A number of E.164 without the plus, and the country in which numbers are written without a
+ * country code.
+ */
 export interface WrittenNumber {
   number: string;
   country: string;
 }
 
-/** A shorter number without its country code is found in texts about something else. */
+/** A shorter number without its country code would match unrelated text. */
 const MIN_LOCAL_DIGITS = 7;
 
-/** Up to three characters that are neither letters nor digits may stand between two digits. */
+/** Up to three characters that are neither letters nor digits may separate two digits. */
 const BETWEEN = '[^[:alnum:]]{0,3}';
 
 export function spellPerson(written: WrittenNumber, emails: readonly string[]): Spellings {
@@ -33,15 +36,14 @@ export function spellPerson(written: WrittenNumber, emails: readonly string[]): 
   };
 }
 
-/** Addresses alone. */
 export const spellEmails = (emails: readonly string[]): Spellings => ({
   digits: [],
   pattern: emails.map(emailPattern).join('|'),
 });
 
 /**
- * The number without country code, as one dials it in its country. Elsewhere it is a number of that
- * place, unless it begins with a prefix such as the zero.
+ * The number without country code, as dialed within its country. Written elsewhere it is another
+ * number, unless it begins with a prefix such as the zero.
  */
 function readLocal({ number, country }: WrittenNumber): [string] | undefined {
   const parsed = parsePhoneNumberFromString(`+${number}`);
@@ -58,11 +60,11 @@ const joinDigits = (digits: string): string => [...digits].join(BETWEEN);
 function numberPattern(number: string, local: [string] | undefined): string {
   const national = parsePhoneNumberFromString(`+${number}`)?.nationalNumber ?? number;
   const code = number.slice(0, number.length - national.length);
-  // The plus, or what is dialed for it; a zero before the number, as in +44 (0)20.
+  // The plus, or the digits dialed for it; a zero before the number, as in +44 (0)20.
   const prefix = `(?:(?:[+]|00|011)${BETWEEN})?`;
   const forms = [
     `${prefix}${joinDigits(code)}${BETWEEN}(?:0${BETWEEN})?${joinDigits(national)}`,
-    // After the code of a country it is another number.
+    // After another country code it is a different number.
     ...(local ?? []).map((digits) => `(?<![+][0-9]{1,3}${BETWEEN})[(]?${joinDigits(digits)}`),
   ];
   return `(?<![0-9])(?:${forms.join('|')})(?![0-9])`;

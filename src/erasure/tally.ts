@@ -1,4 +1,3 @@
-/** Counts rows by table. */
 export class Tally {
   private readonly rows = new Map<string, number>();
 
@@ -10,7 +9,7 @@ export class Tally {
     for (const [table, count] of other.rows) this.add(table, count);
   }
 
-  /** Tables with rows, in the order in which they came. */
+  /** Tables with rows, in insertion order. */
   list(): Record<string, number> {
     return Object.fromEntries(this.rows);
   }

@@ -1,7 +1,7 @@
 import type { Database } from '../db/client';
 import type { Deps } from '../deps';
 
-/** What a look into each database of an installation finds, together. */
+/** Runs `look` in each database of an installation, and returns all rows together. */
 export async function fromAllParts<Found>(
   { parts }: Pick<Deps, 'parts'>,
   look: (database: Database) => Promise<Found[]>,

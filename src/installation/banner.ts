@@ -11,7 +11,6 @@ const NEW_CREDENTIALS =
   'Found its data; credentials are as before. ' +
   'New ones: npx trunkline key create --name NAME --superuser';
 
-/** What a server prints once it is up. */
 export function banner(
   config: Config,
   { migrated }: Installation,

@@ -8,13 +8,13 @@ import { isCheckRequired } from '../routing/pre-dial-webhooks';
 import { chances, choose, type PlannedCall } from './busy-plan';
 import type { BusyIds } from './busy-setup';
 
-/** A call that somebody answers or gives up ends long before. */
+/** A call that is answered or given up ends long before. */
 const MAX_STEPS = 30;
 
 interface Playing {
   db: Db;
   ids: BusyIds;
-  /** The end of the day: what would happen later does not happen. */
+  /** The end of the day: later events do not happen. */
   until: Date;
 }
 
@@ -25,8 +25,8 @@ interface Moment {
 
 /**
  * Plays a call from its first ring to its end as a softswitch would report it, or up to the end of
- * the day. Runs in one transaction, so that nobody takes a call of yesterday for one whose end was
- * lost.
+ * the day. Runs in one transaction, so that no worker takes a call of yesterday for one whose end
+ * was lost.
  */
 export async function playCall(call: PlannedCall, { db, ids, until }: Playing): Promise<void> {
   const chance = chances(call.seed);
@@ -56,7 +56,7 @@ async function beginPlannedCall(tx: Db, call: PlannedCall, ids: BusyIds): Promis
   return finished(await beginCall(tx, { ...incoming, vetoes: vetoesOf(call, at) }, at)).session;
 }
 
-/** With the seed of the plan, a day is drawn again as it was. */
+/** The seed of the plan makes the draws of routing repeatable. */
 const vetoesOf = ({ seed }: PlannedCall, at: Date) => ({
   verdicts: new Map(),
   bids: new Map(),
@@ -76,7 +76,7 @@ interface Now {
 
 const later = (at: Date, seconds: number) => new Date(at.getTime() + Math.round(seconds * 1000));
 
-/** What is reported next about a call; undefined once it is over. */
+/** Returns the next report about a call; undefined once it is over. */
 function nextMoment(
   { instruction }: CallSession,
   { at: begun, patience, talk }: PlannedCall,

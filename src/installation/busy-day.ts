@@ -24,12 +24,12 @@ export interface BusyDay {
   handlers: Handlers;
   ids: BusyIds;
   plan: BusyPlan;
-  /** As of a time that `at` sets. */
+  /** Uses the time that `at` sets. */
   deps: Deps;
   at: (time: Date) => void;
 }
 
-/** Does what was planned in the order of time: leads come in, people call, leads end. */
+/** Plays the plan in the order of time: leads come in, people call, leads end. */
 export async function playDay(
   { db, call, handlers, ids, plan, at }: BusyDay,
   until: Date,
@@ -70,7 +70,7 @@ export async function playDay(
   at(until);
 }
 
-/** Rows as they come from a spreadsheet: some are no numbers. */
+/** Rows like those of a spreadsheet: some are no numbers. */
 const ROWS = [
   ['caller_id', 'note'],
   ...Array.from({ length: 240 }, (_, n) => [`(213) 555-${String(1_000 + n)}`, 'asked by phone']),
@@ -79,7 +79,6 @@ const ROWS = [
   ['+1 310 555 01', 'cut off'],
 ];
 
-/** Imports a file into the list of numbers that must not be called. */
 export async function importNumbers({ db, call, ids, deps }: BusyDay): Promise<void> {
   const { storage } = deps;
   const path = join(storage.incoming, randomUUID());
@@ -93,7 +92,7 @@ export async function importNumbers({ db, call, ids, deps }: BusyDay): Promise<v
     const id = await db.transaction((tx) =>
       addSuppressionFile(tx, { fields, upload, caller }, deps),
     );
-    // A worker does it too, where one runs: the file is imported once.
+    // A worker may import it too: the file is imported once.
     await importSuppressionFile(
       { company_id: String(db.company_id), id: String(id) },
       { job_id: randomUUID(), signal: new AbortController().signal },
@@ -104,11 +103,11 @@ export async function importNumbers({ db, call, ids, deps }: BusyDay): Promise<v
   }
 }
 
-/** What a look-up of the receiver's name may take. */
+/** Long enough for the look-up of the receiver's name. */
 const MAX_LOOKS = 50;
 const LOOK_MS = 100;
 
-/** Sends what webhooks have to send, as a worker does, until the one of the demo has been tried. */
+/** Sends the pending webhooks like a worker, until that of the demo has been tried. */
 export async function deliverOnce(db: Db, deps: Deps): Promise<void> {
   while ((await fanOutWebhookEvents(deps)) > 0);
   const deliveries = deliverer(deps);

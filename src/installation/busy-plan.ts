@@ -1,10 +1,10 @@
 import { drawBy } from '../routing/engine/draw';
 
-// What happens to a busy demo company in a day: who calls when, and what they say. Pure: the same
-// seed and time make the same plan.
+// Plans a day of a busy demo company: who calls when, and how the calls go. Pure: equal seed and
+// time make an equal plan.
 
 export interface BusyOptions {
-  /** The end of the 24 hours that are made. */
+  /** End of the 24 hours that are made. */
   now: Date;
   seed: string;
   calls: number;
@@ -14,24 +14,24 @@ export interface BusyOptions {
 export const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
-/** Calls of an hour, from midnight in California on: few at night, most at eleven and at four. */
+/** Calls per hour, from midnight in California: few at night, most at eleven and at four. */
 const BY_HOUR = [
   2, 1, 1, 1, 2, 5, 12, 28, 52, 74, 88, 94, 82, 80, 86, 91, 92, 78, 58, 44, 32, 20, 11, 5,
 ];
-/** What the zone of that curve is behind UTC. Daylight saving time would only shift it. */
+/** Offset of that curve from UTC. Daylight saving time would only shift it. */
 const CURVE_OFFSET_HOURS = 8;
 
 export interface PlannedCall {
   at: Date;
-  /** Decides about its routing, and about what its parties do. */
+  /** Decides about its routing, and about the behaviour of its parties. */
   seed: string;
   offer: 'auto' | 'home' | 'legal';
   source: 'search' | 'social' | 'partner';
   caller_number: string | null;
   state: string;
-  /** Seconds until the caller gives up, if nobody has answered. */
+  /** Seconds until the caller gives up, if no one has answered. */
   patience: number;
-  /** Seconds for which they talk. */
+  /** Seconds of conversation. */
   talk: number;
 }
 
@@ -42,11 +42,10 @@ export interface PlannedLead {
   state: string;
   zip: string;
   source: PlannedCall['source'];
-  /** Whether it waits at an offer for a call, and has no schedule. */
+  /** Waits at an offer for a call, and has no schedule. */
   is_queued: boolean;
-  /** What becomes of it: the rest stay with their schedule. */
+  /** How the lead ends; with `stays`, it remains in its schedule. */
   end: 'calls' | 'opts_out' | 'is_blocked' | 'is_removed' | 'stays';
-  /** When that happens. */
   ends_at: Date;
 }
 
@@ -57,14 +56,14 @@ export interface BusyPlan {
 
 type Weighted<T> = readonly (readonly [T, weight: number])[];
 
-/** Numbers between 0 and 1, each the same for the same seed. */
+/** Numbers between 0 and 1; equal seeds give equal numbers. */
 export function chances(seed: string): () => number {
   const draw = drawBy(seed);
   let key = 0;
   return () => Math.exp(-draw(key++, 1));
 }
 
-/** One of the entries, each as likely as its weight. */
+/** Draws an entry in proportion to its weight. */
 export function choose<T>(chance: number, entries: Weighted<T>): T {
   const total = entries.reduce((sum, [, weight]) => sum + weight, 0);
   let left = chance * total;
@@ -91,7 +90,6 @@ const PLACES: Weighted<{ state: string; area: string; zip: string }> = [
 ];
 const NAMES = ['Ana', 'Ben', 'Chen', 'Dora', 'Eli', 'Fay', 'Gus', 'Hana', 'Ivo', 'June'];
 
-/** Plans the day that ends now, in the order of time. */
 export function planBusyDay({ now, seed, ...count }: BusyOptions): BusyPlan {
   const chance = chances(`${seed}/plan`);
   const leads = Array.from({ length: count.leads }, (_, n) => leadOf(n, now, chance));
@@ -105,12 +103,12 @@ export function planBusyDay({ now, seed, ...count }: BusyOptions): BusyPlan {
   return { calls: calls.toSorted((a, b) => +a.at - +b.at), leads };
 }
 
-/** Calls that have begun a moment ago, whatever the hour. */
+/** Calls that begin just before the end of the day, at any hour. */
 const UNDER_WAY = 6;
 const recently = (now: Date, chance: () => number) =>
   new Date(now.getTime() - 20_000 - Math.floor(chance() * 100_000));
 
-/** A time of the last 24 hours, by the curve. */
+/** Draws a time of the last 24 hours by the curve of calls. */
 function timeOf(now: Date, chance: () => number): Date {
   const start = now.getTime() - DAY_MS;
   const hours = Array.from({ length: 24 }, (_, n) => start + n * 60 * MINUTE_MS);
@@ -121,7 +119,7 @@ function timeOf(now: Date, chance: () => number): Date {
   return new Date(hour + Math.floor(chance() * 60 * MINUTE_MS));
 }
 
-/** Many talk briefly, some for a quarter of an hour. */
+/** Seconds: most conversations are brief, some take a quarter of an hour. */
 const talkOf = (chance: () => number) => Math.round(15 - Math.log(chance()) * 150);
 
 function callOf(n: number, at: Date, chance: () => number): Omit<PlannedCall, 'seed'> {
@@ -140,7 +138,7 @@ function callOf(n: number, at: Date, chance: () => number): Omit<PlannedCall, 's
   };
 }
 
-/** Of the exchange 555, which no carrier gives to people. */
+/** A number of the exchange 555, which carriers do not assign. */
 const numberOf = (area: string, line: number) => `+1${area}555${String(line).padStart(4, '0')}`;
 
 function leadOf(n: number, now: Date, chance: () => number): PlannedLead {

@@ -3,8 +3,8 @@ import type { Db } from '../db/tenant';
 import type { Call, Handlers } from '../http/handlers';
 import { BUSY_IDS } from './queries/companies';
 
-// What a busy demo company has in addition to a quiet one: more sources and offers, payouts, a
-// blacklist, and a webhook whose receiver does not exist.
+// Additions of a busy demo company to a quiet one: more sources and offers, payouts, a blacklist,
+// and a webhook whose receiver does not exist.
 
 type Maker = Omit<Call<'createOffer'>, 'body' | 'query'> & { query: Record<never, never> };
 
@@ -29,7 +29,7 @@ const OFFERS: Schemas['OfferCreate'][] = [
   },
 ];
 
-/** Takes what the others have no room for, until it has none either. */
+/** Takes calls for which the other buyers have no room, until it is full too. */
 const OVERFLOW: Schemas['BuyerCreate'] = {
   name: 'Cascade Auto',
   user_buyer_id: 'cascade',
@@ -40,7 +40,7 @@ const OVERFLOW: Schemas['BuyerCreate'] = {
   current_conversion_duration: 60,
 };
 
-/** The ids of what the day is about, by the company's own names. */
+/** Ids of the records that the day uses, by the company's own names. */
 export interface BusyIds {
   offers: Record<string, string>;
   sources: Record<string, string>;
@@ -48,7 +48,6 @@ export interface BusyIds {
   list_id: string;
 }
 
-/** Adds what a busy day needs to a demo company. */
 export async function prepareBusyDay(db: Db, call: Maker, handlers: Handlers): Promise<BusyIds> {
   for (const body of SOURCES) await handlers.createTrafficSource({ ...call, body });
   await handlers.createBuyer({ ...call, body: OVERFLOW });
@@ -68,7 +67,7 @@ export async function prepareBusyDay(db: Db, call: Maker, handlers: Handlers): P
     body: {
       name: 'Conversions to a CRM that is gone',
       trigger_type: 'buyer_converted',
-      // No name of .example is ever found (RFC 2606).
+      // Names in .example never resolve (RFC 2606).
       url: 'https://crm.example/conversions',
     },
   });

@@ -8,7 +8,6 @@ import {
   type SharedSettings,
 } from './shared-settings';
 
-/** The process has another setting than those that run. */
 export class OtherSettings extends StartError {
   constructor(differences: string[], others: RunningProcess[]) {
     super(
@@ -22,8 +21,9 @@ export class OtherSettings extends StartError {
 }
 
 /**
- * Compares the settings of a process that starts with those of the installation. Where they differ,
- * they are its new ones if no other process runs. To be called under the lock of the migrations.
+ * Compares the settings of a starting process with those of the installation. If they differ, they
+ * replace those of the installation, provided that no other process runs. Call it under the lock of
+ * migrations.
  */
 export async function claimSettings(sql: Sql, own: SharedSettings): Promise<void> {
   const recorded = await readSettings(sql);

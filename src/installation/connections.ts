@@ -4,21 +4,21 @@ import type { Sql } from '../db/sql';
 import { StartError } from '../start-error';
 import { MAX_CONNECTIONS } from './queries/connections';
 
-// How many connections the PostgreSQL that Trunkline runs itself must allow.
+// Connections that the PostgreSQL run by Trunkline itself must allow.
 
 type Settings = Pick<Config, 'web_concurrency' | 'pool_size' | 'database_url'>;
 
-/** What it has without more processes. */
+/** Enough for a single process. */
 const USUAL = 200;
 const MOST = 2_000;
-/** Beside the pools, a process listens for jobs and for the events of agents. */
+/** In addition to the pools, a process listens for jobs and for the events of agents. */
 const LISTENING = 2;
-/** Operator's commands, and what PostgreSQL keeps for its superuser. */
+/** For commands of operators, and those that PostgreSQL reserves for its superuser. */
 const OTHERS = 40;
 
 /**
- * The processes of a server: beside those that answer requests, its first, that of the jobs, and one
- * that is being replaced.
+ * The processes of a server: those that answer requests, the main process, that of the jobs, and
+ * one that is being replaced.
  */
 const processesOf = ({ web_concurrency }: Settings) =>
   web_concurrency > 1 ? web_concurrency + 3 : 1;
@@ -33,7 +33,7 @@ export function embeddedConnections(settings: Settings): number {
   return Math.max(USUAL, needed);
 }
 
-/** Throws if the PostgreSQL that is running has fewer: another process has started it. */
+/** Throws if the running PostgreSQL, started by another process, has fewer. */
 export async function checkConnections(sql: Sql, settings: Settings): Promise<void> {
   if (settings.database_url !== undefined || settings.web_concurrency === 1) return;
   const [{ max } = { max: 0 }] = await sql(MAX_CONNECTIONS, {});

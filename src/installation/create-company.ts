@@ -23,18 +23,18 @@ interface Context {
 }
 
 interface Options {
-  /** Two letters. Telephone numbers without a country code are read as this country's. */
+  /** Two letters. Telephone numbers without a country code belong to this country. */
   country?: string;
-  /** Made to look at: it can be removed. */
+  /** A demo company can be removed. */
   demo?: boolean;
   /** Runs in the same transaction. */
   more?: (db: Db, company: NewCompany) => Promise<void>;
 }
 
-/** A demo has a hundred records: a busy machine must not lose the first start. */
+/** A demo has a hundred records: a busy machine must not fail the first start. */
 const TIMEOUT_MS = 120_000;
 
-/** The key pair that every company begins with. It may do everything. */
+/** The first key pair of a company. It may do everything. */
 const FIRST_KEY_PAIR: NewCredentials = {
   name: 'First key pair',
   kind: 'key_pair',

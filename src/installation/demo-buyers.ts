@@ -4,7 +4,7 @@ const WEEKDAYS = [1, 2, 3, 4, 5];
 const OFFICE = WEEKDAYS.map((day) => ({ day, times: ['09:00..17:59'] }));
 const EVENINGS = WEEKDAYS.map((day) => ({ day, times: ['17:00..21:59'] }));
 
-/** The buyers of the demo company. `fleet` has the ids of the fleets by user_fleet_id. */
+/** `fleet` has the ids of the fleets by user_fleet_id. */
 export function buyers(fleet: Record<string, string>): Schemas['BuyerCreate'][] {
   return [...autoInsurers(fleet), homeInsurer(fleet), ...nightDesks(fleet)];
 }

@@ -36,7 +36,7 @@ const ACTIONS: Omit<Schemas['ScheduleActionCreate'], 'schedule_id'>[] = [
 ];
 
 /**
- * Makes an offer and its schedule, at whose end a lead has been texted twice, called twice and
+ * Makes an offer and its schedule, by whose end a lead has been texted twice, called twice and
  * mailed once.
  */
 export async function populateLeads(
@@ -54,7 +54,7 @@ export async function populateLeads(
     body: { name: 'Auto insurance', user_offer_id: 'auto', add_user_buyer_ids: user_buyer_ids },
   });
   const offer_id = (await db.sql(LAST_OFFER, {}))[0]!.id;
-  // Somebody who tries it at night would otherwise wait for the morning.
+  // A visitor at night would otherwise wait for the morning.
   const schedule = {
     name: 'New auto leads',
     user_schedule_id: 'auto_new',
@@ -67,12 +67,12 @@ export async function populateLeads(
   const schedule_id = (await db.sql(LAST_SCHEDULE, {}))[0]!.id;
   for (const action of ACTIONS)
     await handlers.createScheduleAction({ ...call, body: { ...action, schedule_id } });
-  // Real numbers cost money.
+  // Numbers of other carriers cost money.
   if (deps.carrier.name === 'sandbox')
     await handlers.createPhoneNumber({ ...call, body: { prefix: '310' } }).catch(unlessSoldOut);
 }
 
-/** The demo works without a number, too. */
+/** The demo also works without a number. */
 function unlessSoldOut(error: unknown): void {
   if (!(error instanceof HttpProblem)) throw error;
 }

@@ -16,18 +16,16 @@ import { createCompany, type NewCompany } from './create-company';
 
 const LOCK = 7_481_203;
 
-/** What a start found or made. */
 export interface FirstStart {
-  /** The demo company that was made just now. */
   demo?: NewCompany | undefined;
-  /** Whether there is no company. */
+  /** True if there is no company. */
   is_empty: boolean;
 }
 
 /** Makes the demo company if there is no company yet, unless DEMO=false. */
 export async function prepareCompanies(deps: Deps): Promise<FirstStart> {
   if (deps.parts()[0] !== deps) return { is_empty: false };
-  // Not a connection of the pool: making the company needs those.
+  // A separate connection, because making the company needs those of the pool.
   const client = new HostsClient({ connectionString: deps.database.session_url });
   await client.connect();
   try {
@@ -43,8 +41,8 @@ export async function prepareCompanies(deps: Deps): Promise<FirstStart> {
 }
 
 /**
- * Makes a company with data to look at: buyers of insurance calls, their groups and fleets, an
- * offer and a schedule. All or nothing.
+ * Makes a company with sample data: buyers of insurance calls, their groups and fleets, an offer
+ * and a schedule. All or nothing.
  */
 export const createDemo = (deps: Deps, name: string): Promise<NewCompany> =>
   createCompany(name, deps, {
@@ -52,14 +50,14 @@ export const createDemo = (deps: Deps, name: string): Promise<NewCompany> =>
     more: (db, company) => populate(db, company, deps),
   });
 
-/** A busy day needs somebody to contact, and nobody real. */
+/** A busy day contacts leads, and none of them may be a real person. */
 const needsSandbox = () =>
   new StartError('A busy demo needs CARRIER=sandbox: its leads would be texted and called.');
 
 /**
  * Makes a demo company with the last 24 hours of a busy day: calls, conversions, leads, an import
- * and a webhook that fails. All of it is done by the verbs that requests use, with a clock of its
- * own; the same seed and time make the same day.
+ * and a webhook that fails. It uses the operations of requests, with its own clock; equal seed and
+ * time make an equal day.
  */
 export async function createBusyDemo(
   deps: Deps,
@@ -104,7 +102,7 @@ async function populate(db: Db, company: NewCompany, deps: Deps): Promise<void> 
   await populateLeads(db, call, { handlers, deps });
 }
 
-/** What the handlers are called with: by the company's first key pair. */
+/** Arguments of the handlers, with the company's first key pair as caller. */
 function callOf(db: Db, { company_id, credentials }: NewCompany) {
   const caller: Caller = {
     company_id,

@@ -19,7 +19,7 @@ const FAULTS: Record<string, (address: Address) => string> = {
 FAULTS.ENOTFOUND = FAULTS.EAI_AGAIN = ({ host }) =>
   `HOST=${host} is unknown: set HOST to an IP address of this machine, such as 127.0.0.1.`;
 
-/** The reason why a server cannot listen; any other error is returned unchanged. */
+/** Explains why a server cannot listen; returns any other error unchanged. */
 export function listenFault(address: Address, error: unknown): unknown {
   const { code = '', syscall } = error as NodeJS.ErrnoException;
   const fault = FAULTS[code];

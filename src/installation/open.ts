@@ -24,23 +24,23 @@ import { claimStorage, recordedMark } from './storage-mark';
 /** A database that is up and migrated, and everything that uses it. */
 export interface Installation {
   deps: Deps;
-  /** Names of the migrations that were applied just now. */
+  /** Names of the migrations that this start applied. */
   migrated: string[];
   close(): Promise<void>;
 }
 
 interface OpenOptions extends Partial<DepsOptions> {
-  /** What the process is to the others of this installation; a command is nothing to them. */
+  /** The role of the process for other processes of this installation; absent for a command. */
   kind?: Kind;
   /** With `server`, a PostgreSQL that is started here runs as long as the server. */
   role?: 'server' | 'command';
-  /** Whether a database that is missing or out of date is refused; otherwise it is made. */
+  /** Refuses a database that is missing or out of date; otherwise it is made. */
   existing?: boolean;
 }
 
 /**
- * Starts PostgreSQL unless DATABASE_URL is set, applies migrations, and makes the dependencies. A
- * database that was used with another pepper is refused.
+ * Starts PostgreSQL unless DATABASE_URL is set, applies migrations, and makes the dependencies.
+ * Refuses a database that was used with another pepper.
  */
 export async function openInstallation(
   config: Config,
@@ -74,7 +74,7 @@ export async function openInstallation(
   }
 }
 
-/** Becomes one of the processes of the installation, if it has what the others have. */
+/** Registers this process in the installation, if its clock, storage and settings match. */
 async function join(
   sql: Sql,
   kind: Kind,
@@ -88,19 +88,18 @@ async function join(
   return appear(sql, kind, settings);
 }
 
-/** A PostgreSQL that is up. */
 export interface DatabaseServer {
   url: string;
-  /** Where a connection has a session of its own: never a pooler. */
   session_url: string;
-  /** Applies migrations, or checks them, and then runs the work; no other process does so now. */
+  /**
+   * Applies or checks migrations, then runs the work; no other process does so at the same time.
+   */
   prepare(work?: (client: Client) => Promise<void>): Promise<string[]>;
-  /** Starts a PostgreSQL of this process again whenever it ends by itself. */
+  /** Restarts a PostgreSQL of this process whenever it ends by itself. */
   watch(log: Logger): void;
   stop(): Promise<void>;
 }
 
-/** Starts PostgreSQL unless DATABASE_URL is set. */
 export async function openDatabaseServer(
   config: Config,
   { role = 'command', existing = false }: OpenOptions = {},
@@ -120,7 +119,7 @@ export async function openDatabaseServer(
       await work(client);
     };
     if (existing) return onMigrated(session_url, checked).then(() => []);
-    // Under the same lock as the migrations, so that parallel starts do not make the queue twice.
+    // Under the lock of migrations, so that parallel starts do not make the queue twice.
     const migrated = await migrate(session_url, async (client) => {
       await prepareQueue(session_url);
       await checked(client);
@@ -150,7 +149,7 @@ const checkSessions = ({ database_url, database_direct_url }: Config): Promise<v
     ? refusePooler('DATABASE_URL', database_url!)
     : refusePooler('DATABASE_DIRECT_URL', database_direct_url);
 
-/** Checks the pooler of a configuration, if it has one. `client` holds the lock of migrations. */
+/** Does nothing without a pooler. `client` holds the lock of migrations. */
 export async function checkPoolerOf(config: Config, client: Client): Promise<void> {
   const { database_url: url, database_direct_url: direct_url } = config;
   if (url === undefined || direct_url === undefined) return;
@@ -158,7 +157,7 @@ export async function checkPoolerOf(config: Config, client: Client): Promise<voi
   await checkPooler({ url, direct_url, timeout_ms }, client, LOCK);
 }
 
-/** Why PostgreSQL itself cannot be reached, with the variable that names it. */
+/** Explains why PostgreSQL itself cannot be reached, with the variable that names it. */
 export const sessionFault = (
   { database_url, database_direct_url }: Config,
   error: unknown,
@@ -176,13 +175,13 @@ async function startOwn(config: Config, role: 'server' | 'command'): Promise<Emb
   }
 }
 
-/** What an operator calls the storage of files, with its variable. */
+/** The storage of files in messages, with its variable. */
 export function storageName(config: Config): string {
   const { folder, ...settings } = storageSettings(config);
   const name = nameOfStorage({ ...settings, folder: resolve(folder) });
   return config.s3 ? `S3_BUCKET: ${name}` : `STORAGE_DIR: the folder ${name}`;
 }
 
-/** Which database a configuration names, without its password. */
+/** The database of a configuration in messages, without its password. */
 export const databaseOf = ({ database_url, data_dir }: Config): string =>
   database_url ? databaseName(database_url) : `its own PostgreSQL, data in ${resolve(data_dir)}`;

@@ -8,14 +8,13 @@ import { folderFault, StartError } from '../start-error';
 import { writeNewFileSync } from '../storage/new-file';
 import { CLAIM_PEPPER, COUNT_CREDENTIALS, PEPPER_STATE, REPLACE_PEPPER } from './queries/pepper';
 
-// The pepper of an installation is not in its database; a digest of it is. A process whose pepper
-// has another digest would refuse every credential, so it does not start.
+// The pepper of an installation is not in its database, only its digest. A process whose pepper has
+// another digest would refuse every credential, so it does not start.
 
 type Source = Pick<Config, 'key_pepper' | 'data_dir'>;
 
 const MIN_LENGTH = 32;
 
-/** The process has another pepper than the one that credentials were made with, or none. */
 export class WrongPepper extends StartError {
   constructor(source: Source) {
     const file = fileOf(source);
@@ -33,8 +32,8 @@ export class WrongPepper extends StartError {
 
 /**
  * Returns the pepper of the installation. On a new database it is made if none is configured, and
- * its digest recorded; an older database without a digest takes the one that is configured. To be
- * called by one process at a time, under the lock of the migrations.
+ * its digest is recorded; an older database without a digest takes the configured one. Call it in
+ * one process at a time, under the lock of migrations.
  */
 export async function claimPepper(sql: Sql, source: Source): Promise<string> {
   const found = configuredPepper(source);
@@ -48,7 +47,7 @@ export async function claimPepper(sql: Sql, source: Source): Promise<string> {
   return pepper;
 }
 
-/** Whether the configured pepper is that of the database; undefined if nothing was made yet. */
+/** Compares the configured pepper with that of the database; undefined if nothing was made yet. */
 export async function pepperMatches(sql: Sql, source: Source): Promise<boolean | undefined> {
   const pepper = configuredPepper(source);
   const [state] = await sql(PEPPER_STATE, {});
@@ -58,8 +57,8 @@ export async function pepperMatches(sql: Sql, source: Source): Promise<boolean |
 }
 
 /**
- * Makes the configured pepper, or a new one, that of the database. Returns how many credentials no
- * longer work then.
+ * Makes the configured pepper, or a new one, that of the database. Returns how many credentials
+ * become invalid.
  */
 export async function replacePepper(sql: Sql, source: Source): Promise<{ invalid: number }> {
   const invalid = (await pepperMatches(sql, source)) ? 0 : await countCredentials(sql);
@@ -74,7 +73,7 @@ const checkOf = (pepper: string): Buffer => digestOf(pepper, 'the pepper of this
 
 const fileOf = ({ data_dir }: Pick<Source, 'data_dir'>) => join(resolve(data_dir), 'key_pepper');
 
-/** The pepper of KEY_PEPPER, or of its file in DATA_DIR. */
+/** The pepper from KEY_PEPPER, or from its file in DATA_DIR. */
 function configuredPepper({ key_pepper, data_dir }: Source): string | undefined {
   if (key_pepper !== undefined) return key_pepper;
   const file = fileOf({ data_dir });
@@ -88,7 +87,7 @@ function configuredPepper({ key_pepper, data_dir }: Source): string | undefined 
   throw new StartError(`${file} is damaged: it must have at least ${MIN_LENGTH} characters.`);
 }
 
-/** Keeps the pepper of a backup, which becomes that of this process. Throws if it has another one. */
+/** Keeps the pepper of a backup for this installation. Throws if it has another one. */
 export function keepPepper(pepper: string, source: Source): void {
   const found = configuredPepper(source) ?? makePepper(source.data_dir, pepper);
   if (found !== pepper)
@@ -98,7 +97,7 @@ export function keepPepper(pepper: string, source: Source): void {
     );
 }
 
-/** Makes the file of a pepper. It appears as a whole: another process may look for it. */
+/** Makes the file of a pepper. It appears as a whole, because another process may look for it. */
 function makePepper(data_dir: string, pepper = randomBytes(32).toString('hex')): string {
   const file = fileOf({ data_dir });
   const draft = `${file}.${randomUUID()}`;

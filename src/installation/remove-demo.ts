@@ -17,8 +17,8 @@ import {
 } from './queries/companies';
 
 /**
- * Removes a demo company with everything that belongs to it: the one named, or the only one. A
- * company that was not made as a demo is refused.
+ * Removes a demo company with everything that belongs to it: the given one, or the only one.
+ * Refuses a company that is not a demo.
  */
 export async function removeDemo(
   { parts, storage }: Pick<Deps, 'parts' | 'storage'>,
@@ -45,12 +45,12 @@ export async function removeDemo(
       throw error;
     },
   );
-  // What cannot be removed now is removed by housekeeping.
+  // Housekeeping removes files that cannot be removed now.
   await Promise.allSettled(keys.map((key) => storage.remove(key)));
   return { id: Number(demo.id), name: demo.name };
 }
 
-/** Deletes the company with all that is its own; returns the keys of its uploaded files. */
+/** Deletes the company with all its records; returns the keys of its uploaded files. */
 const deleteAll = ({ bulk }: Database, company_id: bigint): Promise<string[]> =>
   inTransaction(bulk, async (client) => {
     const sql = sqlOn(client);
@@ -58,16 +58,16 @@ const deleteAll = ({ bulk }: Database, company_id: bigint): Promise<string[]> =>
     if (billed.length > 0) throw stillBilled(billed.map(({ number }) => number));
     const files = await sql(UPLOADED_FILES, { company_id });
     await sql(DELETE_COMPANY, { company_id });
-    // Last: until the company was locked, requests could add some.
+    // Last: until the company was locked, requests could add jobs.
     await deleteJobs(sql, company_id);
     return files.flatMap(({ key }) => key ?? []);
   });
 
 const PAUSE_MS = 250;
-/** Requests that were let in before the company was closed are over by then. */
+/** By then, requests that began before the company was closed have ended. */
 const MAX_ATTEMPTS = 120;
 
-/** Does the work again while requests that are still running get in its way. */
+/** Repeats the work while running requests interfere with it. */
 async function untilUndisturbed<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++)
     try {
@@ -78,7 +78,7 @@ async function untilUndisturbed<T>(work: () => Promise<T>): Promise<T> {
     }
 }
 
-/** A deadlock, or a row that refers to what was just deleted. */
+/** A deadlock, or a row that refers to a deleted one. */
 const isDisturbed = (error: unknown): boolean =>
   isDeadlock(error) || sqlStateOf(error) === FOREIGN_KEY_VIOLATION;
 const FOREIGN_KEY_VIOLATION = '23503';

@@ -6,8 +6,7 @@ import type { Sql } from '../db/sql';
 import { DELETE_PROCESS, RUNNING_PROCESSES, SEE_PROCESS } from './queries/processes';
 import { differencesOf, readSettings, type SharedSettings } from './shared-settings';
 
-// Every server and worker says in the database that it runs, so that one that starts knows whether
-// there are others.
+// Every server and worker registers in the database, so that one that starts knows the others.
 
 export interface RunningProcess {
   kind: string;
@@ -18,29 +17,25 @@ export interface RunningProcess {
 export type Kind = 'server' | 'worker';
 
 const SEE_MS = 5_000;
-/** A process that has said nothing for so long does not run. */
+/** A process without a heartbeat for this long is considered gone. */
 const GONE_SECONDS = 20;
 
-/** The processes that run on this database; of this machine, only those that exist. */
+/** The other processes on this database; those of this machine only if they exist. */
 export async function othersOn(sql: Sql): Promise<RunningProcess[]> {
   const found = await sql(RUNNING_PROCESSES, { seconds: GONE_SECONDS });
   const here = hostname();
   return found.filter(({ host, pid }) => host !== here || (pid !== process.pid && isAlive(pid)));
 }
 
-/** Processes as an operator finds them. */
 export const namesOf = (found: readonly RunningProcess[]): string =>
   found.map(({ kind, host, pid }) => `${kind} ${pid} on ${host}`).join(', ');
 
-/** A process that has said that it runs. */
 export interface Presence {
-  /** Goes on saying so. */
   keep(sql: Sql, log: Logger): void;
-  /** Says that it ends. */
+  /** Removes the registration. */
   end(sql: Sql): Promise<void>;
 }
 
-/** Says that this process runs, with these settings. */
 export async function appear(sql: Sql, kind: Kind, settings: SharedSettings): Promise<Presence> {
   const self = { id: randomUUID(), kind, host: hostname(), pid: process.pid };
   await sql(SEE_PROCESS, self);
@@ -53,13 +48,13 @@ export async function appear(sql: Sql, kind: Kind, settings: SharedSettings): Pr
     },
     end: async (own_sql) => {
       clearInterval(timer);
-      // Without its database, it is gone in a moment by itself.
+      // If the database is gone, the registration expires by itself.
       await own_sql(DELETE_PROCESS, { id: self.id }).catch(() => undefined);
     },
   };
 }
 
-/** Says that the process runs; logs once if it must be started again with other settings. */
+/** Renews the registration; logs once if the process must be restarted with other settings. */
 function seer(sql: Sql, settings: SharedSettings, log: Logger) {
   let warned = false;
   return async (self: { id: string } & RunningProcess): Promise<void> => {

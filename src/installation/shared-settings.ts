@@ -4,14 +4,14 @@ import type { Sql } from '../db/sql';
 import { digestOf } from '../http/auth/credentials';
 import { READ_SHARED, SAVE_SETTINGS } from './queries/settings';
 
-// Settings that decide what background work does, what leaves the service, and what is counted by
-// all processes together. Were they to differ, it would be chance which of them a customer gets.
-// What a host decides for itself (its port, its proxy, its sizes) may differ.
+// Settings that control background work, outgoing traffic, and counters shared by all processes. If
+// they differed, the result would depend on the process that a customer reaches. Settings of a host
+// itself (its port, proxy and sizes) may differ.
 
 type Value = string | number | boolean | null;
 export type SharedSettings = Record<string, Value>;
 
-/** The settings that must be equal in all processes, by variable; of secrets, a digest. */
+/** The settings that must be equal in all processes, by variable; secrets as digests. */
 export function sharedSettings(config: Config, pepper: string): SharedSettings {
   const { twilio } = config;
   const digest = (secret: string | undefined) =>
@@ -42,7 +42,7 @@ export function sharedSettings(config: Config, pepper: string): SharedSettings {
   };
 }
 
-/** Makes these settings those of the installation, whoever runs. */
+/** Makes these settings those of the installation, even while other processes run. */
 export async function acceptSettings(sql: Sql, settings: SharedSettings): Promise<void> {
   await sql(SAVE_SETTINGS, { settings: JSON.stringify(settings) });
 }
@@ -52,7 +52,7 @@ export async function readSettings(sql: Sql): Promise<SharedSettings> {
   return (found?.settings ?? {}) as SharedSettings;
 }
 
-/** What is different, in a line for each variable; one that only one of both knows is not. */
+/** Differences, one line per variable. A variable that only one of both has is no difference. */
 export function differencesOf(recorded: SharedSettings, own: SharedSettings): string[] {
   return Object.entries(own).flatMap(([name, value]) => {
     const other = recorded[name];

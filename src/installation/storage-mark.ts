@@ -8,10 +8,9 @@ import { writeNewFile } from '../storage/new-file';
 import { STORAGE_MARK, type Storage } from '../storage/storage';
 import { READ_SHARED, SAVE_STORAGE } from './queries/settings';
 
-// The storage of files has a mark, which the database knows: a process whose storage is another one
-// would not find the files of the others, and would delete files of another installation.
+// The storage of files has a mark that the database knows: a process with another storage would not
+// find the files of the others, and would delete files of another installation.
 
-/** The process has another storage than the installation. */
 export class OtherStorage extends StartError {
   constructor(name: string, found: string | undefined) {
     const whose = found === undefined ? 'it has no mark of one' : 'it is that of another one';
@@ -25,13 +24,13 @@ export class OtherStorage extends StartError {
 
 interface Claimed {
   storage: Storage;
-  /** What the operator calls it, with its variable. */
+  /** Name for operators, with its variable. */
   name: string;
 }
 
 /**
- * Throws if this is not the storage of the installation; at its first start, it becomes that. To be
- * called under the lock of the migrations.
+ * Throws if this is not the storage of the installation; the first start takes it over. Call it
+ * under the lock of migrations.
  */
 export async function claimStorage(sql: Sql, claimed: Claimed): Promise<void> {
   const recorded = await recordedMark(sql);
@@ -40,7 +39,10 @@ export async function claimStorage(sql: Sql, claimed: Claimed): Promise<void> {
   else if (recorded !== found) throw new OtherStorage(claimed.name, found);
 }
 
-/** Why this is not the storage of the installation, if it is not; before its first start, any is. */
+/**
+ * The error if this is not the storage of the installation; before its first start, any storage is
+ * right.
+ */
 export async function storageFault(
   sql: Sql,
   { storage, name }: Claimed,

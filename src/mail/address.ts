@@ -8,12 +8,12 @@ export interface Mailbox {
   address: string;
 }
 
-/** Whether a text is exactly one e-mail address, without name, list, comment or line break. */
+/** Accepts exactly one e-mail address, without name, list, comment or line break. */
 export const isMailAddress = (text: string): boolean => ADDRESS.test(text);
 
 /**
- * The mailbox in which mails to an address arrive, for counting them: in lowercase, without what
- * follows a plus, as most servers read it.
+ * The mailbox in which mails to an address arrive, for counting them: in lowercase, without the
+ * part after a plus, which most servers ignore.
  */
 export function toMailbox(address: string): string {
   const [local = '', domain = ''] = address.toLowerCase().split('@');

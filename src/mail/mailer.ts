@@ -19,11 +19,10 @@ export interface Mail {
 
 export interface MailFailure {
   ok: false;
-  /** It may be tried again later. Otherwise it would be refused again. */
+  /** It may be retried later. Otherwise it would be refused again. */
   retryable: boolean;
   /** rejected, unavailable, unauthorized, or invalid_ with key, from, to or subject. */
   code: string;
-  /** For people. */
   message: string;
 }
 
@@ -42,7 +41,8 @@ export interface Mailer {
 }
 
 /**
- * What is wrong with an e-mail. Checked before a library could read one line or address as several.
+ * The fault of an e-mail; undefined when it has none. Checked before the library could read one
+ * line or address as several.
  */
 export function faultOf({ key, from, to, subject }: Mail): MailFailure | undefined {
   if (!/^[A-Za-z0-9-]{1,64}$/.test(key)) return fault('key', 'is not letters, digits and hyphens');

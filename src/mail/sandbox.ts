@@ -1,6 +1,6 @@
 import { faultOf, type Mailer, type MailFailure } from './mailer';
 
-/** What the sandbox does with an address, by its part before the @. All others arrive. */
+/** Results of the sandbox for special addresses, by their part before the @. All others arrive. */
 export const MAGIC_MAILBOXES: Record<string, { meaning: string; failure: MailFailure }> = {
   bounce: {
     meaning: 'There is no such mailbox: refused.',
@@ -22,7 +22,7 @@ export const MAGIC_MAILBOXES: Record<string, { meaning: string; failure: MailFai
   },
 };
 
-/** A mailer that sends nothing and stores nothing: its response depends on the e-mail alone. */
+/** A mailer that sends and stores nothing: its response depends on the e-mail alone. */
 export function sandboxMailer(): Mailer {
   return {
     name: 'sandbox',

@@ -7,8 +7,8 @@ export interface MailSettings {
   /** The sender of e-mails when neither action nor schedule has one. */
   mail_from: string;
   /**
-   * Mails of alerts, invitations and the like in a day (UTC): of a company, and of it to one
-   * address; 0 for no limit.
+   * Limits of mails such as alerts and invitations in a day (UTC): of a company, and of a company
+   * to one address; 0 for no limit.
    */
   mails_per_day: number;
   mails_per_address_per_day: number;

@@ -11,13 +11,13 @@ export interface SmtpOptions {
 }
 
 const MAX_CONNECTIONS = 5;
-/** A server that sends a little now and then never pauses: an e-mail has this many timeouts. */
+/** A server that sends slowly without pausing meets no timeout: an e-mail has this many in all. */
 const TIMEOUTS_PER_MAIL = 4;
 const MAX_MESSAGE_CHARS = 500;
 
 type Transport = ReturnType<typeof open>;
 
-/** E-mail over SMTP. Connections stay open for the next e-mail until `close`. */
+/** Connections stay open for the next e-mail until `close`. */
 export function smtp({ url, timeout_ms = 5_000 }: SmtpOptions): Mailer {
   const transport = open(url, timeout_ms);
   return {
@@ -33,8 +33,8 @@ function open(url: string, timeout_ms: number) {
     url,
     pool: true,
     maxConnections: MAX_CONNECTIONS,
-    // For a connection that the server closed before any of the e-mail was sent. The caller
-    // repeats the rest.
+    // A connection that the server closed before any of the e-mail was sent is replaced once. The
+    // caller repeats other failures.
     maxRequeues: 1,
     // Below the socket's timeout, which would end idle connections with an error.
     idleTimeout: timeout_ms / 2,
@@ -54,7 +54,7 @@ async function send(transport: Transport, mail: Mail, deadline_ms: number): Prom
   const message_id = `<${mail.key}@${from.address.split('@')[1]}>`;
   try {
     await transport.sendMail({
-      // As objects: strings would be parsed as lists of addresses.
+      // Objects, because strings would be parsed as lists of addresses.
       from: { name: from.name ?? '', address: from.address },
       to: { name: '', address: mail.to },
       subject: mail.subject,

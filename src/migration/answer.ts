@@ -4,39 +4,43 @@ import { createGunzip } from 'node:zlib';
 import { request } from 'undici';
 import { limitBytes, readBytes, TooLarge } from '../bounded-reading';
 
-// One request to the other service. Nothing is taken on trust: size, time, type and text.
+// Sends one request to the other service. Its answer is untrusted: size, time, type and text are
+// checked.
 
-/** The other service does not offer a resource, or not to these credentials. */
+/** The other service does not offer a resource, at least not to these credentials. */
 export class NotOffered extends Error {
   constructor(readonly status: number) {
     super(`the other service answers ${status}`);
   }
 }
 
-/** It refuses a request, and another try would not change that. */
+/** The other service refuses a request, and a retry would not change that. */
 export class Refused extends Error {}
 
-/** What it answers cannot be used. The message completes a sentence that begins with its address. */
+/**
+ * The answer of the other service cannot be used. The message completes a sentence that begins with
+ * its address.
+ */
 export class BadAnswer extends Error {}
 
 export interface AnswerLimits {
-  /** Bytes of a page, before and after it was unpacked. */
+  /** Bytes of a page, before and after unpacking. */
   bytes: number;
   /** For a page, from connecting to its last byte. */
   ms: number;
-  /** How long it may ask to be left alone. */
+  /** Longest Retry-After that is respected. */
   waitMs: number;
 }
 
-/** The JSON of an answer, or why another try may help. */
+/** The JSON of an answer, or the fault if a retry may help. */
 export type Attempt = { body: unknown } | { fault: string; waitMs?: number | undefined };
 
 const NOT_OFFERED = new Set([403, 404, 405, 501]);
 const MEGABYTE = 1_000_000;
-/** Of an answer whose body does not count: so much is read, to use the connection again. */
+/** Bytes to read of an ignored body, so that the connection can be used again. */
 const IGNORED_BYTES = 16_384;
 
-/** Throws NotOffered, Refused or BadAnswer where another try does not help. */
+/** Throws NotOffered, Refused or BadAnswer if a retry does not help. */
 export async function attempt(
   url: string,
   authorization: string,
@@ -83,7 +87,7 @@ function judgeStatus(status: number, headers: Headers, { waitMs }: AnswerLimits)
   return { fault: `answers ${status}`, waitMs: wait };
 }
 
-/** Milliseconds; the header has seconds, or a date. */
+/** Milliseconds; the header has seconds or a date. */
 function readRetryAfter(header: string): number | undefined {
   if (header === '') return undefined;
   const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
@@ -97,7 +101,7 @@ async function readJson(
 ): Promise<unknown> {
   const type = readHeader(headers, 'content-type').split(';')[0]!.trim();
   const encoding = readHeader(headers, 'content-encoding');
-  // A body that is not read to its end fails once more when it is closed.
+  // A body that is not read to its end fails again when it is closed.
   body.on('error', () => undefined);
   try {
     if (type !== '' && !/[/+]json$/.test(type))
@@ -117,7 +121,7 @@ async function readJson(
   }
 }
 
-/** Only what was asked for: each layer more of packing is a thousand times as many bytes. */
+/** Only the requested encoding: each further layer can multiply the bytes by a thousand. */
 function unpack(body: Readable, encoding: string, maxBytes: number): Readable {
   if (encoding === '' || encoding === 'identity') return body;
   if (encoding !== 'gzip' && encoding !== 'x-gzip')

@@ -4,17 +4,19 @@ import type { Finding } from './report';
 import type { Source } from './reader';
 import type { Target } from './target';
 
-/** What happened to the records of a resource. */
 export interface Count {
   read: number;
   moved: number;
-  /** Were here already. */
+  /** Existed here already. */
   here: number;
   refused: number;
 }
 export type Outcome = Exclude<keyof Count, 'read'>;
 
-/** Ids of the records that are here as they are there, by resource: what others may name. */
+/**
+ * Ids of the records that exist here as they do there, by resource: other records may refer to
+ * them.
+ */
 export type Known = Map<string, Set<number>>;
 
 export interface Context {
@@ -24,21 +26,21 @@ export interface Context {
   deps: Pick<Deps, 'clock' | 'carrier'>;
   known: Known;
   dry_run: boolean;
-  /** Whether schedules and webhooks that are active there are active here. */
+  /** Keeps schedules and webhooks active here that are active there. */
   activate: boolean;
-  /** Only leads and calls that were created since. */
+  /** Only leads and calls created since then. */
   since: Date | undefined;
   report: (finding: Finding) => void;
 }
 
-/** What positions are kept by: they are of other pages where less is asked for. */
+/** Key of saved positions. With `since` the lists are shorter, so their pages differ. */
 export const sourceKey = ({ source, since }: Pick<Context, 'source' | 'since'>): string =>
   since ? `${source.url} since ${since.toISOString()}` : source.url;
 
 export const remember = (known: Known, resource: string, id: number): void =>
   void (known.get(resource) ?? known.set(resource, new Set()).get(resource)!).add(id);
 
-/** Takes the lines of the report about one record. */
+/** Adds a line about one record to the report. */
 export type Note = (field: string, done: string) => void;
 
 export const noteOn =

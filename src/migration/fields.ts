@@ -13,15 +13,15 @@ export interface RowContext {
 }
 
 const TRUE = new Set<unknown>([true, 1, '1', 'true', 'yes', 'on']);
-/** What a row of an index has room for. */
+/** Limit of an index row. */
 const MAX_CHARS = 255;
-/** Of text that is in no index. */
+/** For text that is in no index. */
 const MAX_LONG_CHARS = 10_000;
 const MAX_PHONE_CHARS = 100;
-/** What a column of data or tokens takes. */
+/** Limit of a column for data or tokens. */
 const MAX_OBJECT_BYTES = 131_072;
 const MAX_INT = 2_147_483_647;
-/** Amounts have two to four digits after the point, and fourteen in all. */
+/** Amounts have two to four decimals, and fourteen digits in all. */
 const MAX_AMOUNT = 9_999_999_999;
 const NUMERIC = /^-?\d{1,20}(?:\.\d{1,20})?$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -46,7 +46,7 @@ const readText = (maxChars: number) => (value: unknown) => {
   return text !== undefined && text.length <= maxChars ? text : undefined;
 };
 
-/** Undefined also for a time that has no year of four digits. */
+/** Also undefined for a time without a year of four digits. */
 export const readTime = (value: unknown): Date | undefined =>
   typeof value === 'string' ? parseInstant(value) : undefined;
 
@@ -63,7 +63,7 @@ function countStoredBytes(value: object): number {
   return Buffer.byteLength(text) + separators;
 }
 
-/** Reads the fields of a record. What cannot be read is left out, and noted. */
+/** Reads the fields of a record. Unreadable ones are left out and noted. */
 export function fieldsOf(record: SourceRecord, { read, known }: RowContext, note: Note) {
   const value = (field: string): unknown => {
     const found = record[field];
@@ -96,7 +96,7 @@ export function fieldsOf(record: SourceRecord, { read, known }: RowContext, note
       const text = readText(MAX_PHONE_CHARS)(found);
       return text === undefined ? undefined : read(text);
     }),
-    /** The id of another record, if that is here. */
+    /** The id of another record, if that exists here. */
     reference: (field: string, resource: string): number | null => {
       const found = value(field);
       if (found === null) return null;

@@ -9,25 +9,24 @@ import { quote } from './page';
 import type { SourceRecord } from './reader';
 import type { MovableRecord } from './records';
 
-// Rows of contacts, leads and calls, made of records as they are read. Pure.
+// Builds rows of contacts, leads and calls from records of the other service. Pure.
 
 export type Row = Record<string, unknown> & { id: number; uuid: string };
-/** Undefined where a record cannot be here; the notes say why. */
+/** Undefined if a record cannot be stored here; the notes give the reason. */
 export type MadeRow = Row | undefined;
 
 const { schemas } = contract.document.components;
 const LEAD_STATUSES = new Set<unknown>(schemas.LeadStatus!.enum);
 const CALL_STATUSES = new Set<unknown>(schemas.CallStatus!.enum);
 const LIVE = new Set(['queue', 'scheduled', 'waiting', 'running', 'disabled']);
-/** Where neither a number nor the other service says it: the day begins latest in the west. */
+/** If neither the number nor the other service gives one: the day begins latest in the west. */
 const DEFAULT_ZONE = 'America/Los_Angeles';
 
-/** The columns that every record has. */
 function common({ id }: MovableRecord, { text, time, uuid }: FieldReader, { now }: RowContext) {
   const created_at = time('created_at') ?? now.toISOString();
   return {
     id,
-    // Earlier times have no place in a uuid.
+    // A UUIDv7 cannot hold earlier times.
     uuid: uuid('uuid') ?? uuidv7(Math.max(new Date(created_at).getTime(), 0)),
     created_at,
     updated_at: time('updated_at') ?? created_at,
@@ -64,7 +63,6 @@ export interface Restriction {
   opt_out: boolean;
 }
 
-/** Offers or schedules that do not contact a number. */
 export function restrictionsOf(
   record: SourceRecord,
   caller_number: number,
@@ -109,13 +107,13 @@ export function leadRow(record: MovableRecord, context: RowContext, note: Note):
     status,
     is_live: is_live && record.is_live !== false,
     ...leadColumns(of),
-    // Not of the lead: its number's, for services that have no list of contacts.
+    // Belongs to the number, not to the lead: for services that have no list of contacts.
     blocked: of.flag('blocked') || status === 'blocked',
     opt_out: of.flag('opt_out') || status === 'opt_out',
   };
 }
 
-/** Those of its number and its postal code; where these have none, the zone that it had there. */
+/** Zones of its number and postal code; if these have none, the zone that it had there. */
 const zonesOf = (of: FieldReader, caller_number: number): string[] =>
   leadZones(
     caller_number,
@@ -152,7 +150,7 @@ const leadColumns = (of: FieldReader) => ({
   next_schedule_action_id: of.reference('next_schedule_action_id', 'schedule_actions'),
 });
 
-/** A call that is under way there is not under way here. */
+/** A call in progress there is not in progress here. */
 function leadStatus(status: string | null, schedule_id: number | null, note: Note): string {
   const planned = schedule_id === null ? 'queue' : 'scheduled';
   if (status === 'running') return planned;
@@ -161,7 +159,7 @@ function leadStatus(status: string | null, schedule_id: number | null, note: Not
   return 'completed';
 }
 
-/** What of a live lead is not continued here. */
+/** Notes the parts of a live lead that are not continued here. */
 function noteUnfinished(record: SourceRecord, schedule_id: number | null, note: Note): void {
   if (record.scheduled_callback_id)
     note('scheduled_callback_id', 'left out: a callback has to be asked for again');

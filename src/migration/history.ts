@@ -21,31 +21,31 @@ import type { PageOptions } from './reader';
 import { recordColumns } from './record-columns';
 import { readRecords, type MovableRecord, type RecordPage } from './records';
 
-// Moves contacts, leads and calls: as rows, since no operation makes what has happened elsewhere.
-// Each page is one transaction with the position after it, so that an interrupted run goes on from
-// there. Locks: the sequence, contacts in the order of their numbers, then leads or calls.
+// Moves contacts, leads and calls as rows, because no operation creates past events. Each page is
+// one transaction with the position after it, so an interrupted run continues there. Locks: the
+// sequence, contacts in the order of their numbers, then leads or calls.
 
 export const HISTORY = ['contacts', 'leads', 'calls'] as const;
 export type HistoryResource = (typeof HISTORY)[number];
 
-/** A record of a page, and the row that was made of it. */
+/** A record of a page, and the row built from it. */
 interface Made {
   record: MovableRecord;
   row: Row;
 }
 
 interface Kind {
-  /** The serializer with all columns, where there is one. */
+  /** The serializer with all columns, if there is one. */
   serializer?: string;
   toRow: typeof leadRow;
-  /** Before rows are made: finds which records they name are here. */
+  /** Called before rows are built: finds which of the records that they name exist here. */
   prepare?: (records: readonly MovableRecord[], context: Context) => Promise<void>;
-  /** Inserts the rows, and returns the ids of those that are new. */
+  /** Inserts the rows, and returns the ids of new ones. */
   write: (tx: Db, made: readonly Made[], context: Context) => Promise<string[]>;
-  /** What of a record that cannot be written must be here all the same. */
+  /** Stores the part of a record that must not be lost even if the record cannot be written. */
   rescue?: (tx: Db, made: Made, now: Date) => Promise<unknown>;
   find: typeof FIND_LEADS_HERE | typeof FIND_CALLS_HERE | typeof FIND_CONTACTS_HERE;
-  /** What is in the way of a record that was not inserted, and whose id nobody has. */
+  /** Why a record was not inserted although its id is free. */
   in_the_way: string;
 }
 
@@ -73,7 +73,7 @@ const KINDS: Record<HistoryResource, Kind> = {
   },
 };
 
-/** Whether an earlier run has moved part of the history, and was interrupted. */
+/** True if an earlier run has moved part of the history, and was interrupted. */
 export async function isInterrupted(
   db: Db,
   asked: Pick<Context, 'source' | 'since'>,
@@ -82,7 +82,7 @@ export async function isInterrupted(
   return row!.has_position;
 }
 
-/** Moves the records of a resource. Throws NotOffered where the other service has no such list. */
+/** Moves the records of a resource. Throws NotOffered if the other service has no such list. */
 export async function moveHistory(resource: HistoryResource, context: Context): Promise<Count> {
   const { db, deps, dry_run, since } = context;
   const key = { source: sourceKey(context), resource };
@@ -96,7 +96,7 @@ export async function moveHistory(resource: HistoryResource, context: Context): 
   const { serializer } = KINDS[resource];
   const limits = { since: resource === 'contacts' ? undefined : since };
   const requests: PageOptions[] = [
-    // The other service may not know the position of an interrupted run any more, or the serializer.
+    // The other service may no longer know the position of an interrupted run, or the serializer.
     ...(saved ? [{ ...limits, serializer, from: saved.cursor }] : []),
     ...(serializer === undefined ? [] : [{ ...limits, serializer }]),
   ];
@@ -145,7 +145,7 @@ async function movePage(
   await noteOthers(resource, others, context);
 }
 
-/** After the last page there is none: only this one is read again by a run that goes on. */
+/** There is no page after the last: a run that continues reads only this one again. */
 const LAST_PAGE = 'cursor=0';
 
 function noteUnknown(resource: string, record: MovableRecord, context: Context): void {
@@ -158,7 +158,7 @@ function noteUnknown(resource: string, record: MovableRecord, context: Context):
 const lastIdOf = (part: readonly Made[]): bigint =>
   BigInt(Math.max(...part.map(({ row }) => row.id)));
 
-/** Returns the ids of those that are new. Where one cannot be written, each is tried by itself. */
+/** Returns the ids of new records. If one cannot be written, each is tried separately. */
 async function writePage(
   resource: HistoryResource,
   made: readonly Made[],
@@ -195,7 +195,7 @@ async function writePage(
   return written;
 }
 
-/** Whether the database refuses a value: a class of errors that another try does not change. */
+/** True if the database refuses a value: a class of errors that a retry does not change. */
 const isAboutValues = (error: unknown): error is Error & { code: string } =>
   error instanceof Error && /^(21|22|23|54)\w{3}$/.test((error as { code?: string }).code ?? '');
 
@@ -204,7 +204,10 @@ const reasonOf = ({ code, message }: Error & { code: string }): string =>
     ? 'another record has its id or its uuid'
     : `a value of it cannot be stored (${message})`;
 
-/** Records that were not inserted: they are here already, or something else is in their way. */
+/**
+ * Counts or reports records that were not inserted: they exist here already, or something else is
+ * in their way.
+ */
 async function noteOthers(
   resource: HistoryResource,
   others: readonly Made[],
@@ -246,7 +249,7 @@ async function writeContacts(tx: Db, made: readonly Made[], { known }: Context):
 }
 
 async function writeLeads(tx: Db, made: readonly Made[], context: Context): Promise<string[]> {
-  // Services with a list of contacts have said there who does not want to be contacted.
+  // Services with a list of contacts have already reported there who must not be contacted.
   const restricted = context.known.has('contacts') ? [] : restrictedNumbers(made);
   const now = context.deps.clock();
   if (restricted.length > 0) await tx.sql(RESTRICT_NUMBERS, { rows: json(restricted), now });
@@ -255,7 +258,7 @@ async function writeLeads(tx: Db, made: readonly Made[], context: Context): Prom
   return moved.map(({ id }) => id!);
 }
 
-/** Blocks or opts out the numbers that are so there, without anything else of them. */
+/** Blocks or opts out the numbers of records that cannot be written. */
 async function restrict(tx: Db, made: readonly Made[], now: Date): Promise<void> {
   const restricted = restrictedNumbers(made);
   if (restricted.length > 0) await tx.sql(RESTRICT_NUMBERS, { rows: json(restricted), now });

@@ -1,7 +1,7 @@
-/** As for `legacy_id` of the contract: later ids, which begin beyond it, stay exact numbers. */
+/** Limit of `legacy_id` in the contract: later ids, which begin after it, stay exact numbers. */
 export const MAX_ID = 1_000_000_000_000;
 
-/** An id as the other service writes it, also as text; undefined for what no record can have. */
+/** Reads an id of the other service, also as text; undefined for an impossible one. */
 export function readId(value: unknown): number | undefined {
   const isText = typeof value === 'string' && /^[1-9]\d{0,12}$/.test(value);
   const id = isText ? Number(value) : value;

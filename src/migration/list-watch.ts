@@ -3,21 +3,20 @@ import { BadAnswer } from './answer';
 import { isObject, type Envelope } from './page';
 
 export interface WatchOptions {
-  /** Where reading begins. */
+  /** Position at which reading begins. */
   start: string;
-  /** Whether that is where an earlier run has ended: totals are of the whole list. */
+  /** True if an earlier run has ended there: totals count the whole list. */
   isResumed: boolean;
-  /** A list that has more never ends. */
+  /** A longer list never ends. */
   maxItems: number;
-  /** Pages without an item, one after the other. */
+  /** Consecutive pages without an item. */
   maxEmptyPages: number;
 }
 
-/** A list may grow while it is read, and totals may be estimates: not by more than this. */
+/** Allowed excess over the total: a list may grow while it is read, and totals may be estimates. */
 const [TOTAL_FACTOR, TOTAL_MARGIN] = [10, 10_000];
 const NEVER_ENDS = 'so that the list never ends';
 
-/** Looks at the pages of a list, one after the other. */
 export class ListWatch {
   private readonly positions = new VisitedPages();
   private readonly pages = new VisitedPages();
@@ -30,8 +29,8 @@ export class ListWatch {
   }
 
   /**
-   * Throws BadAnswer for a page that shows that the list does not end. Returns how much was read of
-   * how much, if it ends before its total.
+   * Throws BadAnswer for a page that shows that the list does not end. If the list ends before its
+   * total, returns how much of it was read.
    */
   look({ items, next, total }: Envelope): string | undefined {
     this.count += items.length;
@@ -63,7 +62,9 @@ export class ListWatch {
       throw new BadAnswer(`is in a list that has not ended after ${maxItems} records`);
   }
 
-  /** What is added or deleted meanwhile is in the last total or in the first one only. */
+  /**
+   * Records that are added or deleted meanwhile are only in the last total or only in the first.
+   */
   private describeShortage(): string | undefined {
     const { first, last } = this.totals ?? { first: 0, last: 0 };
     const total = Math.min(first, last);
@@ -71,7 +72,10 @@ export class ListWatch {
   }
 }
 
-/** Equal for pages of the same records; undefined for one that is empty, or of what has no name. */
+/**
+ * Equal for pages with the same records; undefined for an empty page, or for records without a
+ * name.
+ */
 function buildKey(items: readonly unknown[]): string | undefined {
   const names = items.map((item) =>
     isObject(item) ? (item.id ?? item.value ?? item.caller_id) : item,

@@ -7,12 +7,12 @@ import { STAYS, type Page } from './reader';
 import { noteShortage, type MovableRecord } from './records';
 import type { Members, Resource } from './resources';
 
-// Moves what is on a list that was moved: numbers or values.
+// Moves the members of a moved list: numbers or values.
 
-/** Members that are added at a time. */
+/** Members per request. */
 const MAX_ADDED = 1_000;
 
-/** Those that are on the list already stay there. */
+/** Members that are already on the list stay there. */
 export async function moveMembers(
   resource: Resource,
   { path, root, add, field }: Members,
@@ -37,7 +37,10 @@ export async function moveMembers(
   }
 }
 
-/** Adds members. One that is refused keeps the others from the list, unless they come without it. */
+/**
+ * Adds members. A refused one blocks the others of its request, which is halved until they come
+ * without it.
+ */
 async function addMembers(
   values: string[],
   addPart: (part: string[]) => ReturnType<Context['target']['add']>,
@@ -51,7 +54,7 @@ async function addMembers(
   await addMembers(values.slice(half), addPart, report);
 }
 
-/** A member by itself, or as an object that has it; in text that can be stored. */
+/** A member by itself, or an object that contains it, as storable text. */
 function readMember(item: unknown, index: number, { items, address }: Page): string {
   const value = isObject(item) ? (item.value ?? item.caller_id) : item;
   if (typeof value === 'number') return String(value);

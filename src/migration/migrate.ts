@@ -6,22 +6,20 @@ import { NotOffered } from './answer';
 import { REMARKS, RESOURCES } from './resources';
 import { moveSetup } from './setup';
 
-// Moves an account from another service. A run can be ended at any time and begun again: what is
-// here already stays as it is.
+// Moves an account from another service. A run can be interrupted at any time and repeated: records
+// that exist here already stay unchanged.
 
-/** What happened to the records, by resource. */
 export type Counts = Record<string, Count>;
 
-/** The lists of an account that are read. */
 const LISTS = ['phone_numbers', ...RESOURCES, ...HISTORY];
 
-/** Those that the other service did not offer. */
+/** Lists that the other service did not offer. */
 export const findMissingLists = (counts: Counts): string[] =>
   LISTS.filter((resource) => !Object.hasOwn(counts, resource));
 
 /**
- * The reports of `context` say what was not moved as it was. Throws for a service that has none of
- * the lists: it is not the API of an account.
+ * Reports to `context` everything that was not moved unchanged. Throws for a service that has none
+ * of the lists: it is not the API of an account.
  */
 export async function migrate(context: Context): Promise<Counts> {
   const counts: Counts = {};

@@ -9,15 +9,15 @@ import { readTime, readUuid } from './fields';
 import { quote } from './page';
 import { MAX_RECORDS, readRecords, type MovableRecord } from './records';
 
-// Moves telephone numbers: before the setup, which names them, and what calls to them do after it.
-// At the carrier nothing changes.
+// Moves telephone numbers before the setup, which names them, and their destinations after it.
+// Nothing changes at the carrier.
 
 const RESOURCE = 'phone_numbers';
 const LIMIT = { maxItems: MAX_RECORDS };
-/** What calls to a number do: they name records that come after the numbers. */
+/** Fields that route calls to a number: they name records that come after the numbers. */
 const DESTINATION = ['forward_type', 'offer_id', 'buyer_id', 'traffic_source_id'] as const;
 
-/** Throws NotOffered where the other service has no such list. */
+/** Throws NotOffered if the other service has no such list. */
 export async function moveNumbers(context: Context): Promise<Count> {
   const count: Count = { read: 0, moved: 0, here: 0, refused: 0 };
   const read = await numberReaderOf(context.db);
@@ -62,7 +62,7 @@ interface MovedNumber {
   number: NewNumber;
 }
 
-/** What cannot be read of a number is left out, and noted. */
+/** Unreadable fields of a number are left out and noted. */
 function toNumber(
   record: MovableRecord,
   phone_number: string,
@@ -95,7 +95,7 @@ function toNumber(
   };
 }
 
-/** Returns why the number cannot be here; undefined if it is. */
+/** Returns the fault if the number cannot be stored here. */
 async function create(
   { identity, number }: MovedNumber,
   { db, deps }: Context,
@@ -112,7 +112,7 @@ async function create(
   }
 }
 
-/** As Prisma calls it. */
+/** Error code of Prisma. */
 const UNIQUE_VIOLATION = 'P2002';
 const MAX_NAME_CHARS = 255;
 
@@ -122,10 +122,10 @@ const readName = (value: unknown): string | undefined =>
 const readCountry = (value: unknown): string | undefined =>
   typeof value === 'string' && /^[A-Z]{2}$/.test(value) ? value : undefined;
 
-/** Lets calls to the numbers do what they did, as far as it is not said here what they do. */
+/** Sets the destinations of numbers that have none here. */
 export async function moveDestinations(context: Context): Promise<void> {
   if (context.dry_run) return;
-  // The first time has said in the report which records cannot be moved.
+  // The first pass has already reported which records cannot be moved.
   const silent = { ...context, report: () => undefined };
   for await (const { items } of readRecords(RESOURCE, silent, LIMIT))
     for (const record of items) {

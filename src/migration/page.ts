@@ -1,25 +1,25 @@
 import { cutText } from '../storable-text';
 import { BadAnswer } from './answer';
 
-// The envelope of a page: where its items are, and what comes after it.
+// The envelope of a page: its items, and the position of the next page.
 
 export const FIRST_PAGE = 'cursor=-1';
 
 export interface Envelope {
   items: unknown[];
-  /** Where the next page begins; undefined after the last one. */
+  /** Position of the next page; undefined after the last one. */
   next: string | undefined;
-  /** How many items the list has, as it says itself. */
+  /** Total of the list according to the service. */
   total: number | undefined;
 }
 
-/** Services may send more than was asked for, but not a whole table in one piece. */
+/** Services may send more than requested, but not a whole table in one piece. */
 const MAX_ITEMS = 10_000;
 const MAX_CURSOR_CHARS = 1_000;
 
 const PAGE_NUMBER = /^page=(\d{1,12})(?:&|$)/;
 
-/** Reads an answer. Throws BadAnswer for one that is not a page of the list. */
+/** Reads an answer. Throws BadAnswer if it is not a page of the list. */
 export function readEnvelope(reply: unknown, root: string, position: string): Envelope {
   if (!isObject(reply)) throw new BadAnswer('does not answer with an object');
   const metadata = reply.metadata ?? {};
@@ -44,7 +44,7 @@ function findList(reply: Record<string, unknown>, name: unknown): unknown[] | un
   return Array.isArray(list) ? list : undefined;
 }
 
-/** A number of the metadata that cannot be negative. */
+/** A number of the metadata that must not be negative. */
 function readCount(metadata: Record<string, unknown>, name: string): number | undefined {
   const value = metadata[name] ?? undefined;
   if (value === undefined) return undefined;
@@ -54,7 +54,7 @@ function readCount(metadata: Record<string, unknown>, name: string): number | un
   return count as number;
 }
 
-/** By cursor; by page number where the other service has no cursor. */
+/** By cursor; by page number if the other service has no cursor. */
 function readNextPosition(
   metadata: Record<string, unknown>,
   position: string,
@@ -64,7 +64,7 @@ function readNextPosition(
   if (cursor === '0') return undefined;
   if (cursor !== undefined) return `cursor=${encodeURIComponent(cursor)}`;
   const number = PAGE_NUMBER.exec(position)?.[1];
-  // A list that was read by cursors ends with the last one.
+  // A list that was read by cursors ends with the last cursor.
   if (number === undefined && position !== FIRST_PAGE) return undefined;
   const page = Number(number ?? 1);
   const isLast = isEmpty || page >= (readCount(metadata, 'total_pages') ?? Infinity);

@@ -3,27 +3,26 @@ import { attempt, BadAnswer, NotOffered, Refused, type AnswerLimits } from './an
 import { ListWatch } from './list-watch';
 import { FIRST_PAGE, readEnvelope } from './page';
 
-// Reads another service that speaks this API: politely, page by page, and again where a request
-// was refused for a moment or its connection was cut. What it answers is checked; what cannot be
-// used ends the command with a sentence that begins with the address of the page.
+// Reads another service with this API, page by page, at a limited rate, and retries a request that
+// was refused for a moment or cut off. Its answers are checked; an unusable one ends the command
+// with a sentence that begins with the address of the page.
 
 export interface SourceLimits extends AnswerLimits {
-  /** Times that a page is asked for. */
+  /** Attempts per page. */
   tries: number;
-  /** Before the second try; later ones wait twice as long each. */
+  /** Pause before the second attempt; each later one is twice as long. */
   firstPauseMs: number;
-  /** Pages without an item, one after the other. */
+  /** Consecutive pages without an item. */
   emptyPages: number;
 }
 
 export interface SourceOptions {
   /** Its base URL, with /api/v1. */
   from: string;
-  /** The header Authorization. */
+  /** Value of the Authorization header. */
   authorization: string;
-  /** Requests a second, at most. */
+  /** Maximum of requests per second. */
   rate: number;
-  /** Records of a page. */
   perPage?: number;
   limits?: Partial<SourceLimits>;
 }
@@ -32,38 +31,37 @@ export type SourceRecord = Record<string, unknown>;
 
 export interface Page {
   items: unknown[];
-  /** Where the next page begins; undefined after the last one. */
+  /** Position of the next page; undefined after the last one. */
   next: string | undefined;
-  /** Its URL, which has no credentials. */
+  /** Its URL, without credentials. */
   address: string;
-  /** Of the last page, where the list has ended before its total: how much was read of how much. */
+  /** On the last page of a list that ended before its total: how much of it was read. */
   short: string | undefined;
 }
 
 export interface PageOptions {
-  /** Where to begin, as an earlier page said; absent: at the first page. */
+  /** Position of an earlier page; absent for the first page. */
   from?: string | undefined;
-  /** Only what was created since. */
+  /** Only records created since then. */
   since?: Date | undefined;
-  /** Which columns records have. */
+  /** Selects the columns of records. */
   serializer?: string | undefined;
-  /** A list that has more never ends. */
+  /** A longer list never ends. */
   maxItems?: number | undefined;
 }
 
 export interface Source {
-  /** Its base URL. */
   url: string;
   /**
-   * The pages of a list; `root` is the member of a reply that has its items, unless its metadata
-   * names another. Throws NotOffered where there is no such list.
+   * The pages of a list. `root` is the member of a reply with the items, unless its metadata names
+   * another. Throws NotOffered if there is no such list.
    */
   pages(path: string, root: string, options?: PageOptions): AsyncGenerator<Page>;
 }
 
 const MAX_PAUSE_MS = 60_000;
 export const DEFAULT_PER_PAGE = 100;
-/** More leads and calls than anybody has. */
+/** More leads and calls than any account has. */
 const MAX_ITEMS = 100_000_000;
 const LIMITS: SourceLimits = {
   bytes: 16_000_000,
@@ -73,7 +71,7 @@ const LIMITS: SourceLimits = {
   firstPauseMs: 500,
   emptyPages: 100,
 };
-/** Ends the sentences with which a page ends the command. */
+/** Last sentence of a message with which a page ends the command. */
 export const STAYS = 'What was moved stays; run the command again, and it goes on from here.';
 
 type Get = (address: string) => Promise<unknown>;
@@ -105,7 +103,7 @@ export function openSource(options: SourceOptions): Source {
   };
 }
 
-/** Messages name addresses, and so these have no credentials. */
+/** Messages contain addresses, so an address must not contain credentials. */
 function parseBaseUrl(from: string): string {
   const url = URL.canParse(from) ? new URL(from) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
@@ -154,7 +152,9 @@ async function* readPages(list: List, options: PageOptions): AsyncGenerator<Page
   }
 }
 
-/** The error that ends the command, or lets the list be asked for in another way. */
+/**
+ * Converts an error to one that ends the command, or lets the list be requested in another form.
+ */
 function explain(
   error: unknown,
   address: string,
@@ -167,7 +167,7 @@ function explain(
   return isFirst ? new Refused(fault) : new Error(fault);
 }
 
-/** A number says nothing about where a page is among pages of another size. */
+/** A page number depends on the page size. */
 const toKeptPosition = (position: string, perPage: number): string =>
   position.startsWith('page=') && perPage !== DEFAULT_PER_PAGE
     ? `${position}&per_page=${perPage}`
@@ -180,6 +180,6 @@ function chooseStart(kept: string | undefined, perPage: number): string {
   return Number(size) === perPage ? number : FIRST_PAGE;
 }
 
-/** As the API wants times: YYYY-MM-DD HH:MM:SS +ZZZZ. */
+/** Format of times in the API: YYYY-MM-DD HH:MM:SS +ZZZZ. */
 const formatTime = (at: Date): string =>
   at.toISOString().replace('T', ' ').replace(/\..*/, ' +0000');

@@ -1,6 +1,5 @@
 import { BASE_PATH, contract, facets, type Schema } from '../contract';
 
-/** The columns that the records of a resource have here. */
 export function recordColumns(resource: string): ReadonlySet<string> {
   const path = `${BASE_PATH}/${resource}/{id}`;
   const show = contract.operations.find(

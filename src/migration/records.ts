@@ -7,21 +7,21 @@ import { isObject, quote } from './page';
 import { STAYS, type Page, type PageOptions, type SourceRecord } from './reader';
 import { recordColumns } from './record-columns';
 
-// The gate of records: behind it, each is an object with an id of its own, of text that can be
-// stored, and not nested deeper than requests may be. The report says what was changed or refused.
+// Checks records before they are moved: each becomes an object with its own id, of storable text,
+// and not nested deeper than requests may be. The report lists changes and refusals.
 
-/** More than anybody sets up: each that a list has is made here, one by one. */
+/** More than any account sets up: each record of a list is created here one by one. */
 export const MAX_RECORDS = 100_000;
 
 export type MovableRecord = SourceRecord & { id: number };
 
 export interface RecordPage extends Omit<Page, 'items' | 'short'> {
   items: MovableRecord[];
-  /** How many others the page has, of which the report says why they are not moved. */
+  /** Number of other records of the page; the report explains why they are not moved. */
   refused: number;
 }
 
-/** The pages of a resource. Throws NotOffered where the other service has no such list. */
+/** The pages of a resource. Throws NotOffered if the other service has no such list. */
 export async function* readRecords(
   resource: string,
   context: Pick<Context, 'source' | 'report'>,
@@ -39,7 +39,7 @@ export async function* readRecords(
   }
 }
 
-/** Throws where a page has something else than records. */
+/** Throws if a page contains something other than records. */
 function requireRecord(item: unknown, index: number, { items, address }: Page): SourceRecord {
   if (isObject(item)) return item;
   const count = items.length;
@@ -48,7 +48,7 @@ function requireRecord(item: unknown, index: number, { items, address }: Page): 
   );
 }
 
-/** Lists that end before their total may lack records: the exit code says so. */
+/** A list that ends before its total may lack records: the exit code shows it. */
 export function noteShortage(
   resource: string,
   { short, address }: Page,
@@ -61,13 +61,13 @@ export function noteShortage(
 
 interface Origin {
   resource: string;
-  /** Where the record is, for the report. */
+  /** Position of the record, for the report. */
   origin: string;
-  /** Those of the page so far. */
+  /** Ids of the page so far. */
   ids: Set<number>;
 }
 
-/** The record as it can be moved, or none. */
+/** The record in a movable form, or an empty list. */
 function checkRecord(
   record: SourceRecord,
   { resource, origin, ids }: Origin,
@@ -88,7 +88,7 @@ function checkRecord(
   return [{ ...repairRecord(dropFields(record, resource, note), note), id }];
 }
 
-/** No record of this API has as many; so many lines would hide the others of the report. */
+/** No record of this API has as many fields; so many lines would hide the others of the report. */
 const MAX_FIELDS = 1_000;
 
 function dropFields(record: SourceRecord, resource: string, note: Note): SourceRecord {
@@ -107,7 +107,7 @@ function repairRecord(record: SourceRecord, note: Note): SourceRecord {
   return Object.fromEntries(entries.filter(([field, value]) => isReadable(field, value, note)));
 }
 
-/** Whether a value is neither too deep nor too long to be handled. */
+/** False for a value that is too deep or too long to be handled. */
 function isReadable(field: string, value: unknown, note: Note): boolean {
   try {
     requireWellFormed(value, field);

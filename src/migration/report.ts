@@ -4,12 +4,11 @@ import { finished } from 'node:stream/promises';
 import { StartError } from '../start-error';
 import { continueFile, createNewFile } from '../storage/new-file';
 
-// The report of a migration as CSV: a line for whatever is not here as it was there.
+// The report of a migration as CSV: one line for each thing that is not here as it was there.
 
-/** A line of the report. */
 export interface Finding {
   resource: string;
-  /** Empty where it is about the resource as a whole. */
+  /** Empty for the resource as a whole. */
   old_id: string;
   field: string;
   done: string;
@@ -17,7 +16,7 @@ export interface Finding {
 
 export interface Report {
   add(finding: Finding): void;
-  /** How many lines are about records. */
+  /** Number of lines about records. */
   readonly count: number;
   close(): Promise<void>;
 }
@@ -25,8 +24,8 @@ export interface Report {
 const HEADER = ['resource', 'old_id', 'field', 'done'];
 
 /**
- * Begins a report, or continues the one of an interrupted run. The report of an earlier run is
- * replaced. Throws StartError where another file, or a link, has the name.
+ * Begins a report, or continues that of an interrupted run. The report of an earlier run is
+ * replaced. Throws StartError if another file or a link has the name.
  */
 export function openReport(file: string, { is_resumed }: { is_resumed: boolean }): Report {
   const has_report = isReport(file);
@@ -50,7 +49,7 @@ export function openReport(file: string, { is_resumed }: { is_resumed: boolean }
   };
 }
 
-/** False where there is no file. */
+/** False if there is no file. */
 function isReport(file: string): boolean {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const head = Buffer.from(lineOf(HEADER));
@@ -74,7 +73,7 @@ function isReport(file: string): boolean {
 const lineOf = (cells: readonly string[]): string => `${cells.map(cell).join(',')}\n`;
 
 const MAX_CELL_CHARS = 1_000;
-/** Of text that comes from elsewhere; lines and tabs may be in cells. */
+/** Control characters in text of the other service; cells may contain lines and tabs. */
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/g;
 
 /** A spreadsheet must not take text of the other service for a formula. */

@@ -2,10 +2,10 @@ import { BASE_PATH, contract, facets, type Operation } from '../contract';
 import { recordColumns } from './record-columns';
 import type { SourceRecord } from './reader';
 
-// What of the setup of an account is moved, and how a record as it is read becomes one that is
-// created.
+// The parts of an account's setup that are moved, and how a record of the other service becomes one
+// that is created.
 
-/** Parents before children: what names another record comes after it. */
+/** Parents before children: a record comes after those that it names. */
 export const RESOURCES = [
   'value_lists',
   'buyer_fleets',
@@ -27,7 +27,7 @@ export const RESOURCES = [
 ] as const;
 export type Resource = (typeof RESOURCES)[number];
 
-/** What is said of resources as a whole. */
+/** Remarks of the report about resources as a whole. */
 export const REMARKS: Record<string, string> = {
   phone_numbers: 'calls arrive when the carrier sends them to /api/v1/telephony',
   inbound_webhooks: 'have new tokens: PUT reset_auth_token shows one',
@@ -41,7 +41,7 @@ export const REMARKS: Record<string, string> = {
   access_tokens: 'not moved: they cannot be read. Make new ones',
 };
 
-/** What a record consists of besides its columns, and how that is read and added. */
+/** Members that a record has in addition to its columns, and how they are read and added. */
 export interface Members {
   path: string;
   root: string;
@@ -72,18 +72,18 @@ function renameColumn(resource: Resource, column: string): string {
   return Object.hasOwn(names, column) ? names[column]! : column;
 }
 
-/** Columns that follow from what other resources have: from the other side of a relation. */
+/** Columns that follow from other resources, which have the other end of the relation. */
 const FROM_ELSEWHERE: Partial<Record<Resource, ReadonlySet<string>>> = {
-  // The user is named by id; nobody has logged in here.
+  // The user is named by id; no one has logged in here.
   agents: new Set(['user_email', 'agent_status_id']),
   // Users come later, and name their teams; a team that named them would invite them.
   access_control_lists: new Set(['users_emails']),
-  // Teams come later; their own lists say which records they are granted.
+  // Teams come later; their own lists contain the records that they are granted.
   buyer_groups: new Set(['team_ids']),
   traffic_sources: new Set(['team_ids']),
   // Offers and schedules come later, and name their lists.
   buyer_suppressions: new Set(['offer_ids', 'schedule_ids']),
-  // The current frame of buyer_conversions_schedule.
+  // They repeat the current frame of buyer_conversions_schedule.
   buyers: new Set(
     Object.keys(facets(bodyOf(createOf('buyers'))).properties).filter(
       // Lists come later, and name their buyers.
@@ -92,7 +92,6 @@ const FROM_ELSEWHERE: Partial<Record<Resource, ReadonlySet<string>>> = {
   ),
 };
 
-/** The operation that creates a record of a resource. */
 function createOf(resource: Resource): Operation {
   const path = `${BASE_PATH}/${resource}`;
   const found = contract.operations.find(
@@ -109,11 +108,11 @@ function bodyOf({ body, id }: Operation) {
 
 export interface Mapped {
   body: Record<string, unknown>;
-  /** Fields of the other service that this one does not know. */
+  /** Fields of the other service that this one does not have. */
   unknown: string[];
 }
 
-/** The body that creates a record here as it was there. */
+/** The body that recreates a record here. */
 export function mapRecord(
   resource: Resource,
   record: SourceRecord,
@@ -133,7 +132,7 @@ export function mapRecord(
   return { body: { ...body, legacy_id: record.id, ...quiet }, unknown };
 }
 
-/** Nobody is contacted by a migration. */
+/** A migration must not contact anyone. */
 const OF_NEW: Partial<Record<Resource, object>> = { users: { invite: false } };
 const QUIET: Partial<Record<Resource, object>> = {
   schedules: { paused: true },

@@ -4,10 +4,10 @@ import type { SourceRecord } from './reader';
 import { MAX_RECORDS, readRecords, type MovableRecord } from './records';
 import { mapRecord, MEMBERS, type Resource } from './resources';
 
-// Moves the setup of an account, record by record, through the operations of this API: whatever
-// they check and derive is so for records that were moved.
+// Moves the setup of an account, record by record, through the operations of this API: their checks
+// and derived values also apply to moved records.
 
-/** Moves the records of a resource. Throws NotOffered where the other service has no such list. */
+/** Moves the records of a resource. Throws NotOffered if the other service has no such list. */
 export async function moveSetup(resource: Resource, context: Context): Promise<Count> {
   const count: Count = { read: 0, moved: 0, here: 0, refused: 0 };
   const members = MEMBERS[resource];
@@ -49,14 +49,16 @@ async function moveRecord(
   return (await createWithout(resource, body, context, note)) ? 'moved' : 'refused';
 }
 
-/** Of records of one id: whether one was made of the other. */
+/** True if one of two records with the same id was made from the other. */
 const isSame = (there: SourceRecord, here: SourceRecord): boolean =>
   typeof there.uuid === 'string' ? there.uuid === here.uuid : nameOf(there) === nameOf(here);
 
 const nameOf = ({ name, email, key, phone_number }: SourceRecord): string =>
   String(name ?? email ?? key ?? phone_number ?? '');
 
-/** Creates a record, without the values that are refused here. Returns whether it is here. */
+/**
+ * Creates a record without the values that are refused here. Returns false if it cannot be created.
+ */
 async function createWithout(
   resource: Resource,
   given: Record<string, unknown>,

@@ -5,16 +5,16 @@ import type { Deps } from '../deps';
 import { issueCredentials, revokeCredentials } from '../people/issue-credentials';
 import type { SourceRecord } from './reader';
 
-/** Undefined, or what is wrong with each field. */
+/** Undefined, or messages for each field. */
 export type Faults = Record<string, string[]> | undefined;
 
-/** This installation: a service that speaks this API, in which records are created. */
+/** This installation as a service with this API, in which records are created. */
 export interface Target {
-  /** The record with an id; undefined where there is none. */
+  /** The record with an id; undefined if there is none. */
   find(resource: string, id: number): Promise<SourceRecord | undefined>;
   create(resource: string, body: object): Promise<Faults>;
   update(path: string, body: object): Promise<Faults>;
-  /** Adds members to a list: all but those that are wrong, or none where the body is refused. */
+  /** Adds members to a list: all but the wrong ones, or none if the body is refused. */
   add(path: string, body: object): Promise<{ isRefused: boolean; faults: string[] }>;
 }
 
@@ -23,8 +23,8 @@ const DAY_MS = 86_400_000;
 const REFUSED_AS_A_WHOLE = new Set([400, 413]);
 
 /**
- * This installation, by its own operations: whatever they check, derive and count is so for records
- * that were moved. The requests come from this process, by credentials that end with the work.
+ * This installation, through its own operations: their checks, derived values and counts also apply
+ * to moved records. The requests come from this process, with credentials that end with the work.
  */
 export async function withTarget<T>(
   deps: Deps,
@@ -32,7 +32,7 @@ export async function withTarget<T>(
   work: (target: Target) => Promise<T>,
 ): Promise<T> {
   const limits = { ...deps.limits, take: () => undefined };
-  // The operator moves the account, whatever its ids are.
+  // The operator moves the account, however large its ids are.
   const server = createServer(createApp(deps, undefined, { limits, id_reach: null }));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`;

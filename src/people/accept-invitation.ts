@@ -6,7 +6,7 @@ import { CONFIRM_INVITED_ADDRESS } from './queries/mail-addresses';
 import { ACCEPT_INVITATION } from './queries/users';
 
 /**
- * Issues the access token of an invitation, which can be accepted once. Throws a 401 problem where
+ * Issues the access token of an invitation, which can be accepted once. Throws a 401 problem when
  * the invitation has been accepted or replaced in the meantime.
  */
 export async function acceptInvitation(

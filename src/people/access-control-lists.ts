@@ -10,7 +10,6 @@ import { requireTeamsHeld } from './grantable-teams';
 import { createTeam, resolveGrants, updateTeam } from './save-team';
 import { BY_TIMES, type SortKey } from '../db/list-statements';
 
-/** The ids of the records of a kind that a team has. */
 const attached = (kind: 'user' | 'buyer' | 'buyer_group' | 'offer' | 'traffic_source') => `ARRAY(
   SELECT a.${kind}_id
   FROM access_control_list_${kind}s a
@@ -52,7 +51,6 @@ const orders: Record<string, SortKey> = {
   ...BY_TIMES,
 };
 
-/** Teams: what their users may do, and with which records. */
 export const accessControlLists = ({ clock, queue, authenticator, config }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {

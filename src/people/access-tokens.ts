@@ -79,8 +79,8 @@ function requireUser(kind: string, user_email: string | undefined): void {
 
 /**
  * Only a superuser creates a token for another person: people get theirs by an invitation, and a
- * token gains with the teams that its user joins later. Callers whose teams are limited to single
- * records create no key pair either, which could see more than they do.
+ * token gains the rights of teams that its user joins later. Callers whose teams are limited to
+ * single records create no key pair either, which could see more than they do.
  */
 function requireOwn(
   { superuser, teams, user_email: own }: Caller,

@@ -44,7 +44,6 @@ export const filters = {
   client_request_id: 't.client_request_id = {client_request_id}',
 };
 
-/** The log of changes: who changed which record, and how. */
 export const changeLogs = ({ clock }: Deps) =>
   ({
     listChangeLogs: ({ query, db }) => {

@@ -18,7 +18,6 @@ import { requireTeamsHeld, requireTeamsWithin } from './grantable-teams';
 import { FIND_TEAMS_OF_GROUP } from './queries/access-tokens';
 import { requireWithin } from '../http/auth/caller';
 
-/** The fields of a request for a buyer or a group that change its teams. */
 export interface TeamFields {
   generate_team?: boolean;
   team_users_emails?: string[] | null;
@@ -28,7 +27,7 @@ export interface TeamFields {
   revoke_team_offer_id?: Reference | null;
 }
 
-/** The same, with the ids of its offers, which are locked. */
+/** The changes that a request makes, with the ids of its offers, which are locked. */
 export interface TeamChanges extends Pick<
   TeamFields,
   'generate_team' | 'team_users_emails' | 'team_ids'
@@ -38,7 +37,6 @@ export interface TeamChanges extends Pick<
   revoked: bigint | undefined;
 }
 
-/** Fields that give users the permissions of the generated team. */
 const GRANTING = ['generate_team', 'team_users_emails'] as const;
 const FIELDS = [
   'generate_team',
@@ -50,9 +48,9 @@ const FIELDS = [
 ] as const;
 
 /**
- * Returns the changes of teams that a request asks for; undefined when it asks for none. Call it
- * before the buyer or the group is locked, since offers are locked first. Throws a 422 problem for
- * what the caller may not grant and for unknown offers.
+ * Resolves the changes of teams in a request; undefined when there are none. Call it before the
+ * buyer or the group is locked, since offers are locked first. Throws a 422 problem for rights that
+ * the caller may not grant and for unknown offers.
  */
 export async function teamChanges(
   db: Db,

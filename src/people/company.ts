@@ -8,8 +8,8 @@ import { NotModified } from '../http/reply';
 import { findHostFault } from './destinations';
 import { LOCK_COMPANY, READ_COMPANY, UPDATE_COMPANY } from './queries/company';
 
-// The company: settings that hold for all of it. There is one, so it has neither a list nor an id
-// in its path. A change locks the company alone.
+// The settings of the company. There is one, so it has neither a list nor an id in its path. A
+// change locks only the company.
 
 const ROOT = { singular: 'company' } as const;
 
@@ -36,7 +36,7 @@ export const company = ({ clock, authenticator }: Deps) =>
         return after;
       });
       db.afterCommit(authenticator.forgetPowers);
-      // With them the name of the company is cached.
+      // The name of the company is cached with the rights.
       db.afterCommit(authenticator.forgetRights);
       return recordReply(ROOT, record);
     },
@@ -52,7 +52,7 @@ const columnsOf = (fields: Schemas['CompanyUpdate']) => ({
   lead_token_powers: distinct(fields.lead_token_powers),
 });
 
-/** Throws 422 for hosts that nobody else may send calls to, even if they are listed. */
+/** Throws 422 for hosts that are never allowed as destinations, even when they are listed. */
 function requirePublicHosts(hosts: readonly string[] = []): void {
   const faults: FieldFaults = {};
   for (const [index, host] of hosts.entries()) {

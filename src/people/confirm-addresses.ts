@@ -5,10 +5,10 @@ import type { Queue } from '../jobs/queue';
 import { BEGIN_CONFIRMATIONS, CONFIRM_ADDRESS, FIND_CONFIRMED } from './queries/mail-addresses';
 import { requireMails, type MailContext } from './take-mails';
 
-// An address that a rule or a webhook names gets nothing but one mail with a link, until whoever has
-// it has opened the link and said yes.
+// An address that a rule or a webhook names gets only one mail with a link, until its owner has
+// opened the link and confirmed.
 
-/** How long nobody is asked again. */
+/** Time until an unconfirmed address gets another mail. */
 const AGAIN_HOURS = 24;
 
 interface Asking extends MailContext {
@@ -17,8 +17,8 @@ interface Asking extends MailContext {
 }
 
 /**
- * Queues a mail to each of the addresses that is not confirmed, and was not asked within a day.
- * Throws 429 where the quotas of mails have no room.
+ * Queues a mail to each address that is not confirmed and was not asked within a day. Throws 429
+ * when a mail quota is used up.
  */
 export async function requestConfirmations(
   db: Pick<Db, 'sql' | 'query' | 'company_id'>,
@@ -40,7 +40,7 @@ export async function requestConfirmations(
   await queue.addAll(db, 'send_confirmation', jobs);
 }
 
-/** Those of the addresses that are confirmed, as they are written here. */
+/** The confirmed addresses among `emails`, in the given spelling. */
 export async function findConfirmed(
   { sql }: Pick<Db, 'sql'>,
   emails: readonly string[],
@@ -51,7 +51,7 @@ export async function findConfirmed(
   return emails.filter((_, n) => confirmed.has(lowered[n]!));
 }
 
-/** Confirms an address, once. Throws 401 where that was done, or asked again, in the meantime. */
+/** Confirms an address once. Throws 401 when it was confirmed, or asked again, in the meantime. */
 export async function confirmAddress(
   { sql }: Pick<Db, 'sql'>,
   { id, number }: Confirmation,

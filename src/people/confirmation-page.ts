@@ -3,7 +3,7 @@ import { BASE_PATH } from '../contract';
 
 /**
  * The page that the link of a confirmation opens. It asks for a click, because mail scanners open
- * links too, and a scanner must not agree in the place of a person.
+ * links too, and a scanner must not agree for a person.
  */
 export const confirmationPage: RequestHandler = (req, res) => {
   const { confirmation_token: sent } = req.query;

@@ -5,12 +5,14 @@ import type { Db } from '../db/tenant';
 import { deletedAt } from '../db/timestamps';
 import { revokeCredentials } from './issue-credentials';
 
-/** Deletes an agent whose row is locked. A parameter, since agents/ stands above people/. */
+/**
+ * Deletes an agent whose row is locked. Passed in, since src/agents/ is a layer above src/people/.
+ */
 export type DeleteAgent = (db: Db, agent_id: bigint, now: Date) => Promise<void>;
 
 /**
- * Deletes a locked user: removes them from their teams, revokes their tokens, and deletes the agent
- * that they are.
+ * Deletes a locked user: removes them from their teams, revokes their tokens, and deletes their
+ * agent.
  */
 export async function deleteUser(
   tx: Db,

@@ -5,16 +5,16 @@ import { contactRefusal, type ContactPolicy } from '../phone/contact-policy';
 import { numberReader } from '../phone/parse-number';
 import { READ_DESTINATION_POLICY } from './queries/company';
 
-// Where calls may go that others than the company's own people send somewhere: bidders by their
-// answers, and users who are limited to records of teams. The company pays for the calls.
+// Destinations of calls that are chosen by others than the company's own people: by bidders in
+// their answers, and by users who are limited to records of teams. The company pays for the calls.
 
-/** Where calls of a company may go on the word of others. */
+/** The allowed destinations of such calls. */
 export interface DestinationPolicy extends ContactPolicy {
-  /** Hosts of SIP addresses, in small letters; `*.example.com` stands for all names below it. */
+  /** Hosts of SIP addresses, in lowercase; `*.example.com` stands for all names below it. */
   sip_hosts: readonly string[];
 }
 
-/** Loads where limited users of a company may send its calls. */
+/** Loads the test of destinations for limited users; it returns why one is refused. */
 export async function loadDestinationTest({
   sql,
 }: Pick<Statements, 'sql'>): Promise<(destination: string) => string | undefined> {
@@ -23,9 +23,9 @@ export async function loadDestinationTest({
 }
 
 /**
- * Finds out why a call must not go to a telephone number or a SIP address that somebody else has
- * named, in words that follow it; undefined where it may. `own` is where the company itself sends
- * such calls, if it does: that destination, and its SIP host, are its choice.
+ * Finds out why a call must not go to a telephone number or a SIP address from outside the company,
+ * in words that follow it; undefined where it may. `ownDestination` is where the company itself
+ * sends such calls, if it does: that destination, and its SIP host, are allowed.
  */
 export function findDestinationFault(
   destination: string,
@@ -50,12 +50,13 @@ export function findDestinationFault(
   return number === undefined ? undefined : contactRefusal(number, policy);
 }
 
-/** Finds out why no call may go to a SIP host, whoever allows it; undefined where one may. */
+/** Finds out why no call may ever go to a SIP host; undefined where one may. */
 export function findHostFault(host: string): string | undefined {
   const plain = toPlainHost(host);
   const address = plain.replace(/^\[|\]$/g, '');
   const is_address = isIP(address) !== 0;
-  // Such as 2130706433 and 0x7f.1, which are 127.0.0.1: carriers differ in what they make of them.
+  // Spellings such as 2130706433 and 0x7f.1, which are 127.0.0.1: carriers differ in how they read
+  // them.
   if (plain !== host.toLowerCase().replace(/\.$/, ''))
     return 'leads to a host in an unusual spelling';
   if (is_address)
@@ -68,7 +69,10 @@ export function findHostFault(host: string): string | undefined {
 const isRefused = refusedAddress([]);
 
 const PUBLIC_NAME = /^(?:[a-z0-9_-]{1,63}\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/;
-/** Names that are never public (RFC 6761, RFC 6762, RFC 8375, ICANN), and usual ones of networks. */
+/**
+ * Names that are never public (RFC 6761, RFC 6762, RFC 8375, ICANN), and usual ones of private
+ * networks.
+ */
 const LOCAL_NAME =
   /\.(?:arpa|corp|home|internal|intranet|invalid|lan|local|localdomain|localhost|mail|private|test)$/;
 
@@ -76,7 +80,7 @@ interface SipAddress {
   /** Without escapes. */
   user: string;
   host: string;
-  /** What follows the host and the port. */
+  /** Everything after the host and the port. */
   parameters: string[];
 }
 
@@ -88,7 +92,6 @@ function parseSip(text: string): SipAddress | undefined {
   return { user: unescapeUser(user), host, parameters: rest.split(/[;?&]/).slice(1) };
 }
 
-/** The user of a SIP address without its parameters and escapes. */
 function unescapeUser(user: string): string {
   const [name = ''] = user.replace(/%3b/gi, ';').split(';');
   try {
@@ -98,7 +101,7 @@ function unescapeUser(user: string): string {
   }
 }
 
-/** A host as browsers understand it; blank for one that they refuse. */
+/** Normalizes a host like browsers do; blank for one that they refuse. */
 function toPlainHost(host: string): string {
   const url = `http://${host}`;
   return URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : '';

@@ -14,13 +14,12 @@ import {
   SET_ALL_OFFERS,
 } from './queries/teams';
 
-/** What a change of teams needs in addition to the database. */
 export type TeamContext = InviteContext;
 
 /**
  * Replaces the users of a locked team by those with these e-mail addresses. Users who are new to
- * the team and have no access token are invited, unless they just were: that invitation gives them
- * this team too.
+ * the team and have no access token are invited, unless they were just invited: that invitation
+ * includes this team.
  */
 export async function replaceUsers(
   db: Db,
@@ -78,13 +77,11 @@ async function lockTeamsOfGroup(db: Db, buyer_group_id: bigint): Promise<string[
   return (await db.sql(LOCK_TEAMS_OF_GROUP, { buyer_group_id })).map(({ id }) => id);
 }
 
-/** A record that a team can be generated for. */
 export interface TeamRecord {
   kind: 'buyer' | 'buyer_group';
   id: bigint;
 }
 
-/** The permissions of the team that is generated for a record. */
 export const GENERATED_PERMISSIONS = {
   buyer: ['buyers:read', 'buyers:update', 'calls:read'],
   buyer_group: [
@@ -97,8 +94,8 @@ export const GENERATED_PERMISSIONS = {
 };
 
 /**
- * Returns the id of the team of a locked record, and locks it. Where there is none it is generated,
- * unless it is only wanted `if_there`: blank fields make no team.
+ * Returns the id of the team of a locked record, and locks it. A missing team is created, unless
+ * `onlyExisting`: blank fields create no team.
  */
 export async function generatedTeam(
   db: Db,

@@ -2,7 +2,7 @@ import type { Deps } from '../deps';
 import type { Handlers } from '../http/handlers';
 import { confirmAddress } from './confirm-addresses';
 
-/** Addresses that confirm that they want the mails of a company; mounted with users. */
+/** Confirmation of addresses for the mails of a company; mounted with users. */
 export const emailAddresses = ({ clock }: Deps) =>
   ({
     confirmEmailAddress: async ({ db, confirmation }) => {

@@ -24,7 +24,6 @@ function requireRightsWithin(caller: Caller, teams: readonly TeamRights[]): void
   });
 }
 
-/** Requires that the caller has all rights of these teams. */
 export async function requireTeamsWithin(
   db: Db,
   caller: Caller,
@@ -34,13 +33,12 @@ export async function requireTeamsWithin(
   requireRightsWithin(caller, await db.sql(FIND_TEAM_RIGHTS, { ids }));
 }
 
-/** Requires that the caller has all rights of a user's teams. */
 export async function requireUserWithin(db: Db, caller: Caller, user_id: bigint): Promise<void> {
   if (caller.superuser) return;
   requireRightsWithin(caller, await db.sql(FIND_TEAM_RIGHTS_OF_USER, { user_id }));
 }
 
-/** Requires that the caller has all rights of a user's token that has these permissions. */
+/** Requires that the caller has all rights of a user's token with these permissions. */
 export async function requireTokenWithin(
   db: Db,
   caller: Caller,

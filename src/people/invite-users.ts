@@ -4,7 +4,7 @@ import { BEGIN_INVITATIONS, FIND_INVITED_AT } from './queries/mail-addresses';
 import { FIND_EMAILS, OPEN_INVITATIONS } from './queries/users';
 import { mustWait, requireMails, type MailContext } from './take-mails';
 
-/** An address that was invited is not invited again for so long: the invitation is still open. */
+/** An address is not invited again within this time: the invitation is still open. */
 export const INVITE_AGAIN_MINUTES = 60;
 
 export interface InviteContext extends MailContext {
@@ -14,7 +14,7 @@ export interface InviteContext extends MailContext {
 /**
  * Invalidates the earlier invitations of users and queues a new one for each: it is mailed once
  * this transaction is committed. Throws 429, about the field that names the users, where one of
- * their addresses was invited within the hour, by whichever user, or gets no more mails today.
+ * their addresses was invited within the hour, by any user, or has used up its mails of the day.
  */
 export async function inviteUsers(
   db: Db,

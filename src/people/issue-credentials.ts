@@ -12,7 +12,7 @@ export interface NewCredentials {
   kind: Caller['kind'];
   permissions: string[];
   superuser: boolean;
-  /** Of a user token; a user is created where the address is new. */
+  /** Only for a user token; a user is created where the address is new. */
   user_email?: string | undefined;
   expires_at?: Date | null | undefined;
 }
@@ -20,9 +20,9 @@ export interface NewCredentials {
 export interface IssuedCredentials {
   id: bigint;
   public_key: string;
-  /** Of a key pair. Shown only once: only its keyed digest is stored. */
+  /** Only for a key pair. Shown only once: only its keyed digest is stored. */
   private_key?: string;
-  /** Of a user token. */
+  /** Only for a user token. */
   token?: string;
 }
 
@@ -37,7 +37,7 @@ export async function issueCredentials(
   return issued;
 }
 
-/** Creates credentials together with the row by which requests find them. Does not count them. */
+/** Creates credentials with the row by which requests find them. Does not count them. */
 export async function createCredentials(
   db: Db,
   wanted: NewCredentials,
@@ -65,7 +65,7 @@ export async function createCredentials(
     },
     select: { id: true },
   });
-  // Random: nobody else has it.
+  // The key is random, so that the claim cannot conflict.
   await db.keys.claim('credential', public_key);
   await db.prisma.credentialLookup.create({
     data: { public_key, company_id, access_token_id: id },
@@ -77,7 +77,6 @@ export async function createCredentials(
   };
 }
 
-/** Revokes credentials; returns false if they had been revoked before. */
 export async function revokeCredentials(db: Db, id: bigint, now: Date): Promise<boolean> {
   const { count } = await db.prisma.accessToken.updateMany({
     where: { id, deleted_at: null },
@@ -88,8 +87,8 @@ export async function revokeCredentials(db: Db, id: bigint, now: Date): Promise<
 }
 
 /**
- * Issues credentials that may do what others may, and as long; the others then work until
- * `old_expires_at` at most. Returns undefined if those are revoked or have expired.
+ * Issues credentials with the rights and the expiry of existing ones, which then work until
+ * `old_expires_at` at most. Returns undefined if the existing ones are revoked or have expired.
  */
 export async function rotateCredentials(
   db: Db,

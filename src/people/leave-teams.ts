@@ -2,7 +2,6 @@ import { moveCount } from '../db/counters';
 import type { Db } from '../db/tenant';
 import { DELETE_GENERATED_TEAM_OF_GROUP, DELETE_TEAM_OF_BUYER } from './queries/teams';
 
-/** Removes a deleted record from all teams, and deletes the team that was generated for it. */
 export async function leaveTeams(
   db: Db,
   { kind, id }: { kind: 'buyer' | 'buyer_group' | 'offer' | 'traffic_source'; id: bigint },
@@ -28,7 +27,6 @@ export async function leaveTeams(
   if (deleted.length > 0) await moveCount(db, 'access_control_lists', -deleted.length);
 }
 
-/** Removes all users and all granted records from a team. */
 export async function emptyTeam(db: Db, team_id: bigint): Promise<void> {
   const where = { access_control_list_id: team_id };
   await db.prisma.accessControlListUser.deleteMany({ where });

@@ -2,7 +2,6 @@ import { deleteInPortions, PORTION } from '../db/portions';
 import type { Sql } from '../db/sql';
 import { COUNT_REFUSED_MAILS, DELETE_OLD_MAIL_COUNTS } from './queries/mail-addresses';
 
-/** Deletes the counts of mails of all companies, of days that ended a week ago. */
 export async function deleteOldMailCounts(sql: Sql): Promise<void> {
   await deleteInPortions(async () => {
     const [row] = await sql(DELETE_OLD_MAIL_COUNTS, { max: PORTION });
@@ -10,7 +9,7 @@ export async function deleteOldMailCounts(sql: Sql): Promise<void> {
   });
 }
 
-/** Mails of this day that the quotas had no room for, and of how many companies of a database. */
+/** Mails of this day that the quotas refused, and of how many companies of a database. */
 export async function countRefusedMails(
   sql: Sql,
   now: Date,

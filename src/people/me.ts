@@ -25,10 +25,9 @@ const describe = (caller: Caller) => ({
   metadata: { root: 'me' },
 });
 
-/** By caller object: each look-up of credentials makes a new one. */
+/** By caller object: each look-up of credentials creates a new one. */
 const replies = new WeakMap<Caller, Json<ReturnType<typeof describe>>>();
 
-/** The caller, and what the caller may do. */
 export const me = () =>
   ({
     showMe: async ({ caller }) => {

@@ -19,7 +19,7 @@ export function pauseColumns(
     : { unpaused_at: now, paused_by_user_id: null };
 }
 
-/** The same as SQL over the record as it was (t) and what is written. */
+/** `buildPauseColumns` in SQL, over the stored record (t) and the written values. */
 const COMPUTED = {
   paused_at:
     'CASE WHEN {row_paused}::boolean AND NOT t.paused THEN {now}::timestamptz ELSE t.paused_at END',
@@ -31,7 +31,7 @@ const COMPUTED = {
   END`,
 };
 
-/** The columns of a record that may be paused or unpaused, for one statement (db/write.ts). */
+/** The columns of a record that may be paused or unpaused, for one statement (src/db/write.ts). */
 export const pausing = (
   { paused }: { paused?: boolean | undefined },
   { user_id }: Caller,

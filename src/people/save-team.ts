@@ -22,7 +22,7 @@ export interface Grants {
   sources: bigint[] | undefined;
 }
 
-/** Finds the records that a request grants, and locks them: before the team is. */
+/** Finds and locks the records that a request grants; the team is locked after them. */
 export async function resolveGrants(db: Db, fields: Fields): Promise<Grants> {
   const find = async (
     table: 'offers' | 'buyer_groups' | 'buyers' | 'traffic_sources',
@@ -39,7 +39,6 @@ export async function resolveGrants(db: Db, fields: Fields): Promise<Grants> {
   };
 }
 
-/** Creates a team and returns its id. */
 export async function createTeam(tx: Db, fields: Fields, context: Context): Promise<bigint> {
   const { now } = context;
   const grants = await resolveGrants(tx, fields);
@@ -97,7 +96,6 @@ async function writeMembers(
   db.afterCommit(() => context.authenticator.forgetRights());
 }
 
-/** The columns of the team's own row. */
 function columnsOf({ name, permissions, superuser, all_offers, external_record_id }: Fields) {
   return {
     name,

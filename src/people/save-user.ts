@@ -21,7 +21,9 @@ const columnsOf = ({ email, name, external_record_id }: Columns) => ({
   external_record_id,
 });
 
-/** Returns the ids of the teams that a request names, and locks them: before their user is. */
+/**
+ * Returns the ids of the teams that a request names, and locks them; the user is locked after them.
+ */
 export const resolveTeams = async (
   db: Db,
   team_ids: Reference[] | null | undefined,
@@ -30,7 +32,6 @@ export const resolveTeams = async (
     ? undefined
     : resolveReferences(db, 'access_control_lists', team_ids ?? [], { field: 'team_ids' });
 
-/** Creates a user, invites them unless the request says otherwise, and returns the id. */
 export async function createUser(
   tx: Db,
   { invite = true, team_ids, ...fields }: Schemas['UserCreate'],

@@ -6,8 +6,8 @@ import { FIND_CONFIRMATION } from './queries/mail-addresses';
 type Context = Pick<Deps, 'tenants' | 'mailer' | 'config' | 'pepper' | 'log'>;
 
 /**
- * Mails the link with which an address is confirmed. Throws where the mail should be tried again
- * later: every run sends the same mail under the same key.
+ * Mails the link with which an address is confirmed. Throws when the mail should be retried: every
+ * run sends the same mail under the same key.
  */
 export async function sendConfirmation(
   { company_id, id, number }: Tasks['send_confirmation'],

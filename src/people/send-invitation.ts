@@ -6,8 +6,8 @@ import { FIND_OPEN_INVITATION } from './queries/users';
 type Context = Pick<Deps, 'tenants' | 'mailer' | 'config' | 'pepper' | 'log'>;
 
 /**
- * Mails an invitation that is still open. Throws where the mail should be tried again later: every
- * run sends the same mail under the same key.
+ * Mails an invitation that is still open. Throws when the mail should be retried: every run sends
+ * the same mail under the same key.
  */
 export async function sendInvitation(
   { company_id, user_id, number }: Tasks['send_invitation'],

@@ -4,15 +4,14 @@ import { HttpProblem } from '../errors';
 import { toMailbox } from '../mail/address';
 import { TAKE_MAILS } from './queries/mail-addresses';
 
-// Mails to addresses that a company names: alerts, invitations, confirmations, news of webhooks. They
-// are counted in the transaction that queues them, so that a job that runs again counts nothing.
+// Mails to addresses that a company names: alerts, invitations, confirmations, news of webhooks.
+// They are counted in the transaction that queues them, so that a repeated job counts nothing.
 
 export interface MailContext {
   config: Pick<Config, 'mails_per_day' | 'mails_per_address_per_day'>;
   now: Date;
 }
 
-/** An address that gets no more mails on this day. */
 export interface RefusedMail {
   email: string;
   reason: string;
@@ -21,7 +20,7 @@ export interface RefusedMail {
 export interface TakenMails {
   granted: string[];
   refused: RefusedMail[];
-  /** When the next day begins. */
+  /** Start of the next day. */
   next_at: Date;
 }
 
@@ -54,7 +53,9 @@ export async function takeMails(
   };
 }
 
-/** The same for a request. Throws 429, which undoes it, where one of the mails has no room. */
+/**
+ * Like `reserveMails`, for a request: throws 429, which rolls it back, where a quota is used up.
+ */
 export async function requireMails(
   db: { sql: TenantSql },
   emails: readonly string[],
@@ -65,7 +66,7 @@ export async function requireMails(
   if (first) throw mustWait(field, first.reason, { next_at, now: context.now });
 }
 
-/** 429: a mail may be sent later. */
+/** Builds a 429 problem: the mail may be sent later. */
 export function mustWait(
   field: string,
   reason: string,

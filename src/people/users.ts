@@ -16,8 +16,8 @@ import { inviteUsers } from './invite-users';
 import { createUser, resolveTeams, updateUser } from './save-user';
 import { type SortKey } from '../db/list-statements';
 
-// The room of the people who work with a company: users, their teams, credentials and invitations.
-// Locks are taken in this order: offer, buyer group, buyer, team, user, agent.
+// Users, their teams, credentials and invitations. Locks are taken in this order: offer, buyer
+// group, buyer, team, user, agent.
 
 export const projection = {
   schema: 'User',
@@ -47,7 +47,6 @@ const orders: Record<string, SortKey> = {
   created_at: { sql: 't.created_at', type: 'timestamptz' },
 };
 
-/** People who have access tokens, or invitations to one. */
 export const users = (deps: Deps, deleteAgent: DeleteAgent) => {
   const { clock, queue, config, pepper, authenticator } = deps;
   const records = recordHandlers(projection, clock);

@@ -21,10 +21,10 @@ import {
   LIST_OLD_LEADS,
 } from './queries/old-records';
 
-// Records that are kept for a limited time, where the operator has set one. Several processes may do
-// this at once. Locks: leads in the order of ids, then calls in the order of ids.
+// Deletes records after a limited time, if the operator has set one. Several processes may do this
+// at once. Locks: leads in the order of ids, then calls in the order of ids.
 
-/** For how many days each kind of record is kept; 0 is for ever. */
+/** Days for which each kind of record is kept; 0 is forever. */
 export type Retention = Pick<
   Config,
   'call_days' | 'lead_days' | 'message_days' | 'change_log_days'
@@ -34,7 +34,7 @@ const DAY_MS = 24 * 3_600_000;
 
 type Context = Pick<Deps, 'database' | 'tenants' | 'clock'>;
 
-/** Deletes all records of the companies of a database that are older than they are kept. */
+/** Deletes all records of the companies of a database that are older than their retention. */
 export async function deleteOldRecords(
   { database, tenants, clock }: Context,
   retention: Retention,

@@ -1,24 +1,22 @@
 import type { Directory } from './directory';
 import type { Storage } from './storage';
 
-/** How many files are copied at a time. */
 const AT_ONCE = 4;
 
 export interface Copied {
-  /** Files that were copied just now, and their bytes. */
+  /** Files copied by this call, and their bytes. */
   copied: number;
   copied_bytes: number;
-  /** Files that were there already. */
   present: number;
 }
 
 /**
  * Copies the files of a folder that another storage does not have, or has with another size, and
- * compares the sizes afterwards. What is in the folder stays. Throws when a size differs.
+ * compares the sizes afterwards. Deletes nothing. Throws when a size differs.
  */
 export async function copyFiles(from: Directory, to: Storage): Promise<Copied> {
   const done: Copied = { copied: 0, copied_bytes: 0, present: 0 };
-  // A file that is stored just now counts too.
+  // Negative, to include a file that is being stored now.
   for await (const keys of from.keysOlderThan(-60_000))
     for (let at = 0; at < keys.length; at += AT_ONCE)
       await Promise.all(keys.slice(at, at + AT_ONCE).map((key) => copyFile(from, to, key, done)));
@@ -27,7 +25,7 @@ export async function copyFiles(from: Directory, to: Storage): Promise<Copied> {
 
 async function copyFile(from: Directory, to: Storage, key: string, done: Copied): Promise<void> {
   const bytes = await from.bytesOf(key);
-  // Removed in the meantime.
+  // The file was removed in the meantime.
   if (bytes === undefined) return;
   if ((await to.bytesOf(key)) === bytes) return void done.present++;
   await to.keep(from.path(key), key);

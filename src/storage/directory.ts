@@ -11,7 +11,7 @@ import {
   type StoredFile,
 } from './storage';
 
-/** How many keys are told at a time. */
+/** Keys per batch of `keysOlderThan`. */
 const KEYS = 1_000;
 
 /** Files in a folder of this machine, or of a disk that all machines share. */
@@ -20,7 +20,7 @@ export interface Directory extends Storage {
 }
 
 /**
- * Opens the folder, which is made when absent, unless it should have a mark. Throws if this user
+ * Opens the folder, which is created when absent, unless it should have a mark. Throws if this user
  * may not write in it.
  */
 export function openDirectory(settings: StorageSettings): Directory {
@@ -38,11 +38,11 @@ export function openDirectory(settings: StorageSettings): Directory {
     incoming: incoming.incoming,
     hasRoomFor: (bytes) => isThere().then(() => incoming.hasRoomFor(bytes)),
     clearIncoming: (age_ms) => isThere().then(() => incoming.clearIncoming(age_ms)),
-    // Opening it has checked it.
+    // Opening the folder has checked it.
     check: async () => {},
     keep: async (file, key) => {
       await isThere(key);
-      // A second name, because `incoming` is cleared after the request.
+      // A hard link, because `incoming` is cleared after the request.
       await link(file, path(key));
     },
     open: async (key) => isThere(key).then(() => openFile(path(key))),
@@ -50,7 +50,7 @@ export function openDirectory(settings: StorageSettings): Directory {
     remove: async (key) => isThere(key).then(() => rm(path(key), { force: true })),
     async *keysOlderThan(age_ms) {
       await isThere();
-      // Whatever else somebody has put there is no file of a record.
+      // Files with other names do not belong to records.
       const keys = (await olderThan(stored, age_ms)).filter(isStorageKey);
       for (let at = 0; at < keys.length; at += KEYS) yield keys.slice(at, at + KEYS);
     },
@@ -58,8 +58,8 @@ export function openDirectory(settings: StorageSettings): Directory {
 }
 
 /**
- * A check that the folder is the one that has the mark: a disk may be away for a time, or another
- * one in its place. The mark itself is read and written without it.
+ * A check that the folder has the mark of the installation: a disk may be unmounted for a time, or
+ * replaced by another one. The mark itself is read and written without the check.
  */
 function presenceOf({ folder, mark }: StorageSettings): (key?: string) => Promise<void> {
   const file = markFile(folder);

@@ -23,7 +23,6 @@ export function foreignFormat(head: Buffer): string | undefined {
   return SIGNATURES.find(([signature]) => hex.startsWith(signature))?.[1];
 }
 
-/** The first bytes of a file. */
 export async function headOf(file: string): Promise<Buffer> {
   const handle = await open(file);
   try {

@@ -3,10 +3,10 @@ import { readdir, rm, stat, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { STORAGE_MARK, type Storage, type StorageSettings } from './storage';
 
-/** The folder of files that arrive: on this machine, wherever files are stored. */
+/** The folder of arriving files: on this machine, for every kind of storage. */
 export type Incoming = Pick<Storage, 'incoming' | 'hasRoomFor' | 'clearIncoming'>;
 
-/** Opens the folder, which is made when absent. Throws if this user may not write in it. */
+/** Opens the folder, which is created when absent. Throws if this user may not write in it. */
 export function openIncoming(settings: StorageSettings): Incoming {
   const { reserve_bytes } = settings;
   const incoming = openFolder(settings, 'incoming');
@@ -33,10 +33,8 @@ export function openFolder({ folder: root, mark }: StorageSettings, name: string
   return folder;
 }
 
-/** The file that has the mark of a folder. */
 export const markFile = (folder: string): string => resolve(folder, 'files', STORAGE_MARK);
 
-/** Names of the files in a folder that are older than `age_ms`. */
 export async function olderThan(folder: string, age_ms: number): Promise<string[]> {
   const before = Date.now() - age_ms;
   const names = await readdir(folder);

@@ -6,15 +6,15 @@ interface Waiting {
 }
 
 /**
- * How much of files that are being sent is in memory at a time, over all uploads of a process.
- * Those that find no room wait for their turn.
+ * Limits how many bytes of files are in memory while they are sent, over all uploads of a process.
+ * Work that finds no room waits for its turn.
  */
 export class PartMemory {
   private waiting: Waiting[] = [];
 
   constructor(private free: number) {}
 
-  /** Runs the work when there is room; throws StorageUnavailable if there is none for so long. */
+  /** Runs the work when there is room; throws StorageUnavailable when `limit_ms` have passed. */
   async with<T>(bytes: number, limit_ms: number, work: () => Promise<T>): Promise<T> {
     await this.take(bytes, limit_ms);
     try {
@@ -42,7 +42,7 @@ export class PartMemory {
     });
   }
 
-  /** In their order, so that a large part gets its turn too. */
+  /** In order, so that a large part gets its turn too. */
   private next(): void {
     while (this.waiting[0] && this.waiting[0].bytes <= this.free) {
       const { bytes, begin } = this.waiting.shift()!;

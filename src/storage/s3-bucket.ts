@@ -5,15 +5,15 @@ import { limitBytes } from '../bounded-reading';
 import type { S3Settings } from './s3-settings';
 import { StorageUnavailable } from './storage';
 
-/** How long the service may take, in milliseconds. */
+/** Timeouts of the service, in milliseconds. */
 export interface S3Timeouts {
   connect: number;
-  /** Between two signs of life. */
+  /** Time between two pieces of data. */
   idle: number;
-  /** A request with all of its tries: a small one, and one that carries or joins parts. */
+  /** A request with all of its tries: a small one, and one that transfers or joins parts. */
   request: number;
   transfer: number;
-  /** Before a broken download is continued; after the last one it is given up. */
+  /** Before a broken download is continued; after the last one it fails. */
   pauses: readonly number[];
 }
 
@@ -28,17 +28,15 @@ const TRIES = 3;
 /** A download has a connection for as long as its client reads. */
 const MAX_SOCKETS = 1_000;
 
-/** A bucket, as the other files of S3 ask it. */
 export interface Bucket {
   settings: S3Settings;
   timeouts: S3Timeouts;
-  /** Where an object is. */
   at(name: string): { Bucket: string; Key: string };
-  /** Asks the service, for a limited time; throws what it answered, or StorageUnavailable. */
+  /** Calls the service, for a limited time; throws its error, or StorageUnavailable. */
   ask<T>(work: (s3: S3, options: Options) => Promise<T>, limit_ms?: number): Promise<T>;
-  /** The same, with every error as StorageUnavailable. */
+  /** Like `request`, but throws every error as StorageUnavailable. */
   need<T>(work: (s3: S3, options: Options) => Promise<T>, limit_ms?: number): Promise<T>;
-  /** Sends the digest of the bytes with them, instead of making it from all of them at once. */
+  /** Sends the digest of the bytes with them, instead of computing it from all bytes at once. */
   withDigest(bytes: Uint8Array, sha256: string): Uint8Array;
 }
 
@@ -46,7 +44,7 @@ interface Options {
   abortSignal: AbortSignal;
 }
 
-/** The library is loaded when a bucket is asked for the first time: others do without it. */
+/** The library is loaded when the first bucket is used: installations without S3 do not load it. */
 let loaded: Promise<typeof Sdk> | undefined;
 const load = () => (loaded ??= import('@aws-sdk/client-s3'));
 
@@ -102,7 +100,7 @@ interface ReceivedAnswer {
   body?: unknown;
 }
 
-/** A list of a thousand names has a tenth of it. */
+/** Ten times a list of a thousand names. */
 const MAX_ANSWER_BYTES = 10_000_000;
 
 /** The library keeps an answer in memory as a whole, unless it is an object. */
@@ -132,7 +130,7 @@ const clientConfig = (
     },
   }),
   maxAttempts: TRIES,
-  // Other services than Amazon's know no other checksums than that of the signature.
+  // Services other than Amazon's support only the checksum of the signature.
   requestChecksumCalculation: 'WHEN_REQUIRED',
   responseChecksumValidation: 'WHEN_REQUIRED',
   requestHandler: {
@@ -143,13 +141,11 @@ const clientConfig = (
   },
 });
 
-/** What the service answered, or why there was no answer. */
 export interface S3Fault {
   name: string;
   message: string;
-  /** Status of the answer. */
   status: number | undefined;
-  /** Of an answer that the bucket is in another region: which. */
+  /** The region of the bucket, if the answer says that it is another one. */
   region: string | undefined;
 }
 
@@ -172,7 +168,7 @@ interface Thrown {
   $response: { headers?: Record<string, string> };
 }
 
-/** Whether the answer is that there is no such object; a missing bucket is another fault. */
+/** The answer is that there is no such object; a missing bucket is another fault. */
 export function isMissing(error: unknown): boolean {
   const { name } = faultOf(error);
   return name === 'NoSuchKey' || name === 'NotFound';

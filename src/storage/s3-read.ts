@@ -4,7 +4,7 @@ import { isMissing, unavailable, type Bucket } from './s3-bucket';
 import type { StoredFile } from './storage';
 
 /**
- * An object as a stream that continues where it was when its connection breaks, or stands still;
+ * An object as a stream that continues at its position when the connection breaks or stalls;
  * undefined when there is none. Throws StorageUnavailable, and so does the stream.
  */
 export async function readObject(bucket: Bucket, name: string): Promise<StoredFile | undefined> {
@@ -61,7 +61,7 @@ async function* pieces(transfer: Transfer, first: Readable): AsyncGenerator<Buff
   }
 }
 
-/** The pieces of a body; throws when one takes longer to come. */
+/** The pieces of a body; throws when a piece takes longer than `limit_ms`. */
 async function* timely(body: Readable, limit_ms: number): AsyncGenerator<Buffer> {
   const iterator = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   const late = () => body.destroy(new Error(`nothing came for ${limit_ms} ms`));

@@ -1,16 +1,16 @@
 import { bool, makeValidator, str, type CleanedEnv } from 'envalid';
 
-/** A bucket of Amazon S3, or of another service that speaks its protocol. */
+/** A bucket of Amazon S3, or of another service with its protocol. */
 export interface S3Settings {
   bucket: string;
-  /** What the names of all objects begin with: empty, or ends with a slash. */
+  /** Prefix of the names of all objects: empty, or ends with a slash. */
   prefix: string;
   region: string;
-  /** Absent: Amazon's, of the region. */
+  /** Absent: Amazon's endpoint of the region. */
   endpoint: string | undefined;
-  /** Whether the bucket is in the path of URLs; otherwise it is a part of the host name. */
+  /** The bucket is in the path of URLs; otherwise it is a part of the host name. */
   path_style: boolean;
-  /** Absent: those that AWS gives this machine, container or pod. */
+  /** Absent: the credentials that AWS gives this machine, container or pod. */
   credentials: { id: string; secret: string; session: string | undefined } | undefined;
 }
 
@@ -31,7 +31,6 @@ const endpointUrl = makeValidator<string>((input) => {
   return input.replace(/\/$/, '');
 });
 
-/** The variables, as operators know them from other software. */
 export const S3_VARIABLES = {
   S3_BUCKET: bucketName({ default: undefined }),
   S3_PREFIX: objectPrefix({ default: undefined }),
@@ -44,7 +43,7 @@ export const S3_VARIABLES = {
 };
 type Values = CleanedEnv<typeof S3_VARIABLES>;
 
-/** What is wrong with the variables that belong together; those that are given are in `set`. */
+/** Faults of variables that belong together. `set` has the variables that are set. */
 export function s3Faults(set: Partial<Record<string, string>>): string[] {
   const needs = (name: string, by: string) =>
     set[by] !== undefined && set[name] === undefined ? [`${name} must be given with ${by}`] : [];
@@ -62,10 +61,9 @@ export function s3Faults(set: Partial<Record<string, string>>): string[] {
   ].filter((fault, at, all) => all.indexOf(fault) === at);
 }
 
-/** Services other than Amazon's have one region, and take this name for it. */
+/** Services other than Amazon's have one region and accept this name for it. */
 const USUAL_REGION = 'us-east-1';
 
-/** The bucket that the variables name; undefined when they name none. */
 export function s3Settings(values: Values): S3Settings | undefined {
   const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = values;
   if (values.S3_BUCKET === undefined) return undefined;

@@ -8,12 +8,11 @@ import type { S3Settings } from './s3-settings';
 import { writeObject } from './s3-write';
 import { StorageUnavailable, type Storage, type StorageSettings } from './storage';
 
-/** Where the objects are whose keys records have; others of the bucket are left alone. */
+/** Prefix of the objects whose keys are in records; other objects of the bucket are ignored. */
 const FILES = 'files/';
-/** Pages of a list without a name, one after the other. */
+/** Consecutive pages of a list without a name. */
 const MAX_EMPTY_PAGES = 100;
 
-/** Files in a bucket; those that arrive are in a folder of this machine. */
 export function openS3(settings: StorageSettings, s3: S3Settings, timeouts = S3_TIMEOUTS): Storage {
   const bucket = openBucket(s3, timeouts);
   const nameOf = (key: string) => `${FILES}${requireStorageKey(key)}`;
@@ -60,7 +59,7 @@ async function* keysOlderThan(bucket: Bucket, age_ms: number): AsyncGenerator<st
     const first = page.Contents?.[0]?.Key;
     emptyPages = first === undefined ? emptyPages + 1 : 0;
     const isNew = first === undefined || visited.add(`page ${first}`);
-    // Other services than Amazon's may list the same names for ever.
+    // Services other than Amazon's may list the same names without end.
     if (token !== undefined && !(isNew && emptyPages < MAX_EMPTY_PAGES && visited.add(token)))
       throw new StorageUnavailable('the bucket cannot be used: its list of objects never ends');
   } while (token !== undefined);

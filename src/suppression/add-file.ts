@@ -14,7 +14,7 @@ interface NewFile {
   fields: FileFields;
   upload: Upload | undefined;
   caller: Caller;
-  /** A list that has just been created; without it, `fields` may name a list. */
+  /** A list that has just been created; without it, `fields` may contain one. */
   list?: bigint;
 }
 
@@ -48,10 +48,10 @@ export async function addSuppressionFile(
 }
 
 /**
- * The id of the list that `fields` name, locked, because its queue will change: null for no list,
- * undefined when the fields do not mention one. Also locks the list that the file belongs to until
- * now, in the order of their ids, so that two requests that move files in opposite directions do
- * not wait for each other.
+ * The id of the list in `fields`, locked, because its queue will change: null for no list,
+ * undefined when the field is absent. Also locks the list that the file belonged to until now.
+ * Lists are locked in the order of their ids, so that two requests that move files in opposite
+ * directions do not wait for each other.
  */
 export async function listOf(
   tx: Db,
@@ -73,7 +73,6 @@ export async function listOf(
   return id;
 }
 
-/** The fields that are columns of the file's row with the same name. */
 export function columnsOf(fields: FileFields) {
   const { name, caller_id_column_name, csv_headers, apply_block_or_unblock, external_record_id } =
     fields;

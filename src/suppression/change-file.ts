@@ -11,7 +11,6 @@ interface Changes {
   upload: Upload | undefined;
 }
 
-/** The fields that an import depends on, and their columns. */
 const IMPORT_FIELDS = {
   caller_id_column_name: 'caller_id_column_name',
   csv_headers: 'headers',
@@ -26,9 +25,9 @@ const bigintAsText = (_: string, value: unknown) =>
   typeof value === 'bigint' ? String(value) : value;
 
 /**
- * Changes a locked suppression file. Its import starts again when something it depends on has been
- * sent (after a failure or a stop) or has changed (after a success). Throws 422 when it is running,
- * or when there is no such list.
+ * Changes a locked suppression file. Its import starts again when the request has a field it
+ * depends on (after a failure or a stop) or changes one (after a success). Throws 422 while the
+ * import runs, or when the list does not exist.
  */
 export async function changeSuppressionFile(
   tx: Db,
@@ -57,7 +56,7 @@ export async function changeSuppressionFile(
       ...changedAt(now),
     },
   });
-  // A client may send back what the record showed, which is what the import has found.
+  // A client may send back the values that the record showed, which the import has detected.
   const shown: Partial<typeof before> = {
     caller_id_column_name: before.found_column_name,
     headers: before.found_headers,

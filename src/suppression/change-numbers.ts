@@ -6,16 +6,15 @@ import {
   UNBLOCK_NUMBERS,
 } from './queries/numbers';
 
-/** What to do with numbers: put them on a list, or take them off. */
 export type Verb = 'block' | 'unblock';
 
-/** By how much a change of `n` numbers moves the count of a list. */
+/** The change of a list's count when `n` numbers were blocked or unblocked. */
 export const moveOf = (verb: Verb, n: number): number => (verb === 'block' ? n : -n);
 
 /**
  * Puts numbers on a list or takes them off, and keeps the list's exact count. Returns how many
  * changed; undefined when the list has been deleted, and then the transaction must be rolled back.
- * `numbers` must be ascending, so that two of these do not wait for each other.
+ * `numbers` must be ascending, so that two such statements do not wait for each other.
  */
 export async function changeNumbers(
   tx: Db,

@@ -6,22 +6,20 @@ import type { ThreadData } from './csv/thread';
 import { firstFileOf } from './file-queue';
 import { LOCK_QUEUED_FILE, START_RUN } from './queries/import-run';
 
-/** One run of the import of a file. After a crash the file is claimed by another run. */
+/** One run of the import of a file. After a crash another run claims the file. */
 export interface Run {
   company_id: bigint;
-  /** The file. */
   id: bigint;
   list: bigint;
   run_id: string;
   verb: Verb;
-  /** How many runs there have been since the last progress. */
+  /** Runs since the last progress, including this one. */
   attempts: number;
-  /** Its file, and how that is read. */
   source: ThreadData['source'];
   manner: ThreadData['manner'];
-  /** How many rows with a number earlier runs have imported. */
+  /** Rows with a number that earlier runs have imported. */
   taken: number;
-  /** Whether nothing has been written yet, the rejected rows included. */
+  /** Nothing has been written yet, neither numbers nor rejected rows. */
   is_first: boolean;
 }
 

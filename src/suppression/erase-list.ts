@@ -4,7 +4,6 @@ import type { Tasks } from '../jobs/tasks';
 import { DELETE_REJECTED_ROWS } from './queries/files';
 import { ERASE_NUMBERS } from './queries/numbers';
 
-/** Erases the content of a deleted list: its numbers, and its files with their rejected rows. */
 export async function eraseSuppressionList(
   task: Tasks['erase_suppression_list'],
   { signal }: JobContext,

@@ -6,8 +6,8 @@ import { DELETE_REJECTED_ROWS, FIRST_FILE_OF_LIST, LOCK_LIST, QUEUE_FILE } from 
 // always locked before its list.
 
 /**
- * Puts a new or locked file at the end of its list's queue, to be imported from its first row, also
- * if it has been imported before. A file that lacks its content or its list waits outside of it.
+ * Puts a new or locked file at the end of its list's queue, to be imported from its first row, even
+ * if it has been imported before. A file without content or list is not queued.
  */
 export async function queueFile(db: Db, queue: Queue, id: bigint, now: Date): Promise<void> {
   await db.sql(DELETE_REJECTED_ROWS, { file: id });
@@ -16,9 +16,9 @@ export async function queueFile(db: Db, queue: Queue, id: bigint, now: Date): Pr
 }
 
 /**
- * Adds a job for the first file of a list, if it waits. To be called in every transaction that adds
- * a file to the queue of a list or takes one out: the lock on the list makes these follow one
- * another, so that no file is overlooked.
+ * Adds a job for the first file of a list, if it waits. Must be called in every transaction that
+ * adds a file to the queue of a list or removes one: the lock on the list serializes these, so that
+ * no file is overlooked.
  */
 export async function wakeList(db: Db, queue: Queue, list: bigint): Promise<void> {
   const first = await firstFileOf(db, list);

@@ -18,7 +18,8 @@ import { stopSuppressionFile } from './stop-file';
 import { safeCell } from '../db/projection-sql';
 
 // CSV files whose numbers are put on a suppression list, or taken off it. The files of a list are
-// imported in the order they came (file-queue.ts). A file is always locked before its list.
+// imported in the order they came (src/suppression/file-queue.ts). A file is always locked before
+// its list.
 
 const DEFAULTS = defaultsOf('BuyerSuppressionFileFields');
 

@@ -19,7 +19,7 @@ import {
   UNBLOCK_STAGED,
 } from './queries/staged-numbers';
 
-/** What one transaction of an import writes: a batch of numbers, or the rejected rows. */
+/** One transaction of an import: a batch of numbers, or the rejected rows. */
 export interface Step {
   batch?: PackedBatch;
   /** Rows of company_id, file, line, caller_id and reason, packed for COPY. */
@@ -28,7 +28,7 @@ export interface Step {
 }
 
 /**
- * Writes a step, the progress of its file and the count of the list, in this order: a file is
+ * Writes a batch, the progress of its file and the count of the list, in this order: a file is
  * always locked before its list. Returns false when the run has ended or the list has been deleted:
  * the transaction must then be rolled back.
  */
@@ -78,7 +78,7 @@ async function writeRejected(
 const copy = (client: PoolClient, into: SqlText, packed: Uint8Array): Promise<void> =>
   pipeline(Readable.from(slices(packed), { objectMode: false }), client.query(copyFrom(into.text)));
 
-/** What is sent at a time, so that the connection never has a whole batch waiting in it. */
+/** Bytes per write, so that a whole batch is never buffered in the connection. */
 const SLICE_BYTES = 128 * 1024;
 
 function* slices(packed: Uint8Array): Generator<Uint8Array> {

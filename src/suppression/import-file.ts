@@ -20,7 +20,7 @@ import {
   RECORD_SUCCESS,
 } from './queries/import-run';
 
-/** Runs without progress before the import fails: the file may be what ends the processes. */
+/** Runs without progress before the import fails: the file itself may crash the processes. */
 const MAX_ATTEMPTS = 20;
 /** Rows of a transaction: many are faster, few show progress sooner and take less memory. */
 const [MIN_ROWS, MAX_ROWS, STEPS] = [10_000, 100_000, 5];
@@ -31,8 +31,8 @@ type Work = Pick<Deps, 'tenants' | 'queue' | 'storage' | 'clock'>;
 
 /**
  * Imports a suppression file into its list. The file is read to its end before anything is written.
- * Then each transaction writes some rows and, in the row of the file, how many have been written,
- * so that the next run continues where the last transaction ended.
+ * Then each transaction writes some rows and updates their count in the row of the file, so that
+ * the next run continues where the last transaction ended.
  */
 export async function importSuppressionFile(
   { company_id, id }: Tasks['import_suppression_file'],
@@ -60,12 +60,14 @@ export async function importSuppressionFile(
   }
 }
 
-/** Whether the import fails with this; otherwise it is run again. */
 const isFinal = (error: unknown, { attempts }: Run): boolean =>
   error instanceof FileProblem ||
   (attempts >= MAX_ATTEMPTS && !(error instanceof StorageUnavailable));
 
-/** Returns false when the run has ended before the import: it was stopped, or is not current. */
+/**
+ * Returns false when the run has ended before the import: it was stopped, or another run has
+ * started.
+ */
 async function importAll(
   db: Db,
   run: Run,
@@ -100,8 +102,8 @@ function measureRows({ batch, rejected_count = 0 }: Step): void {
 }
 
 /**
- * Waits until the file has been read. Stops the reading when the process must end, or when the run
- * has ended: then it returns undefined.
+ * Waits until the file has been read. Stops reading when the process must end, or when the run has
+ * ended: then it returns undefined.
  */
 async function readFile(
   db: Db,

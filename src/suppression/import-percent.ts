@@ -1,4 +1,3 @@
-/** SQL: how many percent of its rows a suppression file has imported. `file` is its row. */
 export const importPercent = (file: string): string => `coalesce(
   CASE
     WHEN ${file}.status = 'succeeded' THEN 100

@@ -7,13 +7,13 @@ const MAX_TRIES = 4;
 /** deadlock_detected, serialization_failure, unique_violation: another transaction was first. */
 const CONTENDED = new Set(['40P01', '40001', '23505']);
 
-/** Returns whether to commit. `contended` is true when an earlier try met another transaction. */
+/** Returns whether to commit. `contended` is true after a conflict with another transaction. */
 type Work = (client: PoolClient, contended: boolean) => Promise<boolean>;
 
 /**
  * Runs the work in a transaction on a connection for long statements, and returns whether it was
- * committed. Tries again after a conflict with another transaction, which has changed nothing.
- * Throws the reason of `signal` when it is aborted.
+ * committed. Retries after a conflict with another transaction, when nothing was changed. Throws
+ * the reason of `signal` when it is aborted.
  */
 export async function importTransaction(db: Db, signal: AbortSignal, work: Work): Promise<boolean> {
   for (let tries = 1; ; tries++) {

@@ -22,10 +22,9 @@ import { importPercent } from './import-percent';
 import { CURRENT_FILE, FIND_BROKEN_FILE } from './queries/files';
 
 // Suppression lists: numbers whose calls certain buyers, offers or schedules must not get. A file
-// of a list is always locked before the list, and the list before what it is attached to: offers,
-// then schedules, then buyers.
+// of a list is always locked before the list, and the list before the records it is attached to:
+// offers, then schedules, then buyers.
 
-/** The ids in a table that attaches lists to something. */
 const attached = (table: string, column: string) => `ARRAY(
   SELECT a.${column}
   FROM ${table} a
@@ -70,7 +69,6 @@ export const projection = {
 
 type Fields = Schemas['BuyerSuppressionFields'];
 
-/** The columns of the list's own row among the fields. */
 function columnsOf({ name, caller_id_column_name, csv_headers, external_record_id }: Fields) {
   return {
     ...(name !== undefined && { name }),
@@ -153,7 +151,7 @@ async function createList(
 interface Update {
   fields: Fields;
   now: Date;
-  /** A file that failed for its layout, which these fields may correct. */
+  /** A file whose import failed or was stopped, and which these fields may correct. */
   ahead: bigint | undefined;
 }
 
@@ -173,7 +171,7 @@ async function updateList(
   if (broken !== undefined) await changeSuppressionFile(tx, broken, changes, deps);
 }
 
-/** SQL of the number of numbers, which the list itself counts. */
+/** SQL of the number of callers on a list, which the list itself counts. */
 const BLOCKED = `(
   SELECT blocked FROM buyer_suppressions WHERE company_id = {company_id} AND id = {list})`;
 
@@ -199,13 +197,11 @@ async function listBuyerSuppressionCallerIds({
   });
 }
 
-/** The fields that say how the files of a list are laid out. */
 const layoutOf = ({ caller_id_column_name, csv_headers }: Fields) => ({
   caller_id_column_name,
   csv_headers,
 });
 
-/** Attaches a locked list to offers, schedules and buyers. */
 async function attach(db: Db, id: bigint, fields: Fields): Promise<void> {
   const list = { buyer_suppression_id: id };
   if (fields.offer_ids !== undefined) {
@@ -258,7 +254,7 @@ async function lockBrokenFile(
   const list = await findRecord(tx, 'buyer_suppressions', reference);
   const [file] = await tx.sql(FIND_BROKEN_FILE, { list });
   if (!file) return undefined;
-  // Another request may have started it again before it was locked.
+  // Another request may have restarted it before it was locked.
   const { id, status } = await lockRecord(tx, 'buyer_suppression_files', file.id, ['status']);
   return status === 'failed' || status === 'stopped' ? id : undefined;
 }

@@ -6,8 +6,9 @@ import { HttpProblem } from '../errors';
 import { wakeList } from './file-queue';
 
 /**
- * Stops an import where it is, and starts the next file of the list. A run in progress notices that
- * it has ended when it writes next. Throws 404, and 422 for a file that has been imported.
+ * Stops an import at its present row, and starts the next file of the list. A run in progress
+ * notices that it has ended at its next write. Throws 404, and 422 for a file that has been
+ * imported.
  */
 export async function stopSuppressionFile(
   tx: Db,

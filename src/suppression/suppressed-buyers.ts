@@ -1,14 +1,13 @@
 import type { Db } from '../db/tenant';
 import { FIND_SUPPRESSED_BUYERS } from './queries/numbers';
 
-/** A buyer that must not get a call, and the list that has the caller's number. */
 export interface Suppressed {
   buyer_id: number;
   buyer_suppression_id: number;
 }
 
 /**
- * Which of the buyers must not get a call from this number, and because of which of their lists.
+ * The buyers that must not get a call from this number, each with the lists that contain it.
  * `number` is E.164 without the plus sign.
  */
 export function suppressedBuyers(

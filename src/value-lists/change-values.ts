@@ -2,10 +2,9 @@ import type { Db } from '../db/tenant';
 import { HttpProblem } from '../errors';
 import { ADD_VALUES, REMOVE_ALL_VALUES, REMOVE_VALUES } from './queries/value-lists';
 
-/** The most values of one list. */
 export const MAX_VALUES = 1_000_000;
 
-/** Adds values to a locked list; returns how many it did not have. */
+/** Adds values to a locked list; returns how many were new. */
 export async function addValues(
   tx: Db,
   list: bigint,
@@ -17,7 +16,6 @@ export async function addValues(
   return row!.changed;
 }
 
-/** Takes values off a locked list; returns how many it had. */
 export async function removeValues(
   tx: Db,
   list: bigint,
@@ -28,7 +26,6 @@ export async function removeValues(
   return row!.changed;
 }
 
-/** Replaces the values of a locked list. */
 export async function replaceValues(
   tx: Db,
   list: bigint,

@@ -14,13 +14,12 @@ import { addValues, removeValues } from './change-values';
 import { sentValues, valuesIn, type Kind } from './sent-values';
 import { createList, deleteList, keyOf, updateList, type Fields } from './write-list';
 
-// What value lists and ZIP lists do alike: they differ in how a record is called.
+// Handlers that value lists and ZIP lists share: the two differ only in the names of a record.
 
 type CreateCall = Pick<Call<'createValueList'>, 'query' | 'db' | 'upload'> & {
   body: Omit<Call<'createValueList'>['body'], 'kind'>;
 };
 
-/** The handlers of lists that are shown by a projection. */
 export function listHandlers<P extends Projection>(projection: P, clock: () => Date) {
   const records = recordHandlers(projection, clock);
   return {
@@ -72,7 +71,6 @@ type ValuesCall = Pick<Call<'addToValueList'>, 'params' | 'query' | 'body' | 'db
   if_match: string | undefined;
 };
 
-/** Puts the values of a request on a list, or takes them off. */
 async function changeValues<P extends Projection>(
   call: ValuesCall,
   { projection, verb, now }: { projection: P; verb: Verb; now: Date },
@@ -104,7 +102,7 @@ const COUNT = `(
 
 export type ListedCall = Pick<Call<'listListValues'>, 'params' | 'query' | 'db'>;
 
-/** The values of a list; `asListed` makes of a value that is looked for what the list has. */
+/** The values of a list; `asListed` converts a searched value to its form in the list. */
 export async function listListValues(
   { params, query, db }: ListedCall,
   asListed: (value: string) => string = folded,

@@ -5,18 +5,18 @@ import { folded } from '../tokens/filter-values';
 import type { TokenSource } from '../tokens/substitute';
 import { FIND_MEMBERS, FIND_USER_IDS } from './queries/value-lists';
 
-/** A decision whose filters need something of the database. */
+/** A decision whose filters need lookups in the database. */
 export interface Deciding {
   company_id: bigint | string;
   tokens: TokenSource;
   needs: FilterNeeds;
-  /** Of the call or the lead. */
   traffic_source_id?: number | string | null | undefined;
 }
 
 /**
- * Looks up what filters need before they are judged: one statement for the lists of all decisions,
- * and one for the ids that users gave to traffic sources; none where no filter asks.
+ * Looks up values that filters need before they are evaluated: one statement for the lists of all
+ * decisions, and one for the ids that users gave to traffic sources. Runs none if no filter needs
+ * it.
  */
 export async function lookUpForFilters(sql: Sql, deciding: readonly Deciding[]): Promise<void> {
   const user_ids = await findUserIds(sql, deciding);
@@ -52,7 +52,7 @@ async function findUserIds(
   );
 }
 
-/** The memberships that hold, by the place of the decision. */
+/** The memberships that hold, by the index of the decision. */
 async function findMembers(
   sql: Sql,
   deciding: readonly Deciding[],

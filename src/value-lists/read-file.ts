@@ -8,19 +8,18 @@ import { readRecords, type CsvRecord } from '../suppression/csv/records';
 import { FileProblem, readText } from '../suppression/csv/text';
 
 const FIELD = 'import_file';
-/** The most bytes of a file, and rows in it. */
 const MAX_BYTES = 50_000_000;
 const MAX_ROWS = 1_000_000;
-/** Names of columns that are values, where a file has several columns. */
+/** Names of columns that contain values, for a file with several columns. */
 const USUAL_NAMES = new Set(
   ['value', 'values', 'zip', 'zips', 'zip_code', 'zip code', 'zipcode', 'postal_code', 'zip5'] //
     .concat(['postal code', 'postcode']),
 );
 
 /**
- * The values of a CSV file, with their lines: those of the column that is named, else of the only
- * one, else of the one with a usual name such as zip. A first row that names the column is no
- * value. Throws 422.
+ * The values of a CSV file, with their lines: of the column with the requested name, else of the
+ * only column, else of the one with a usual name such as zip. A header row is not a value. Throws
+ * 422.
  */
 export async function readValues(
   { path, bytes }: Upload,

@@ -6,8 +6,8 @@ import { folded } from '../tokens/filter-values';
 import { IS_ZIP_LIST, SHARE_LISTS } from './queries/value-lists';
 
 /**
- * Requires that the value lists exist that filters name, and keeps them from being renamed or
- * deleted until the transaction ends. Throws 422 on the field.
+ * Requires that the value lists in filters exist, and keeps them from being renamed or deleted
+ * until the transaction ends. Throws 422 on the field.
  */
 export async function requireValueLists(
   tx: Pick<Db, 'sql'>,
@@ -34,7 +34,6 @@ export async function findZipList(db: Db, reference: Reference): Promise<bigint>
   return id;
 }
 
-/** Requires that a list is one of ZIP codes. Throws 422 on the field. */
 export async function requireZipList(db: Db, id: bigint, field: string): Promise<void> {
   if (await isZipList(db, id)) return;
   throw HttpProblem.field(

@@ -6,18 +6,15 @@ import { folded } from '../tokens/filter-values';
 import { readValues } from './read-file';
 import { zipOf } from './zips';
 
-// The values of a request, and what they are in a list of its kind.
-
 export type Kind = Schemas['ValueListKind'];
 
 const MAX_LENGTH = 255;
-/** How many values an error shows. */
 const MAX_SHOWN = 5;
 
-/** Values as a request has them, and the field that they were sent in. */
+/** Values as sent in a request, and the field that contained them. */
 export interface Sent {
   texts: readonly string[];
-  /** The line of the file that each is in. */
+  /** The line of the file for each value. */
   lines?: readonly number[];
   field: 'values' | 'import_file';
 }
@@ -34,8 +31,8 @@ export async function sentValues(
 }
 
 /**
- * Values as a list of a kind has them, each once, without blank ones. Throws 422 for what it cannot
- * have.
+ * Values in the form of a list of a kind, without duplicates and blank ones. Throws 422 for a value
+ * that the list cannot contain.
  */
 export const valuesIn = (sent: Sent, kind: Kind): string[] =>
   kind === 'zip_codes' ? zipsIn(sent) : textsIn(sent);

@@ -10,9 +10,9 @@ import { listHandlers, listListValues, type ListedCall } from './list-handlers';
 import { findZipList } from './require-lists';
 import { zipOf } from './zips';
 
-// Value lists: values that filters name by in_list, such as the ZIP codes of a region. Those of the
-// kind zip_codes are also the resource zip_lists, which has no others. A list never changes its
-// kind.
+// Value lists: values to which filters refer by in_list, such as the ZIP codes of a region. Lists
+// of the kind zip_codes are also the resource zip_lists, which has no others. A list never changes
+// its kind.
 
 const users = (table: string, column: string, living = 'x.deleted_at IS NULL') => `EXISTS (
   SELECT FROM ${table} x

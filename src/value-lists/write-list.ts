@@ -8,9 +8,9 @@ import { addValues, replaceValues } from './change-values';
 import { USERS_OF_LIST } from './queries/value-lists';
 import { valuesIn, type Kind, type Sent } from './sent-values';
 
-// Filters name a list by its name, and buyers by its id: it is neither renamed nor deleted while
-// one does. Locks: the list, then its values; who writes a filter or a buyer locks the list against
-// both.
+// Filters refer to a list by its name, and buyers by its id: a list in use is neither renamed nor
+// deleted. Lock order: the list, then its values. A transaction that writes a filter or a buyer
+// locks the list against both.
 
 export type Fields = Schemas['ValueListFields'] & { column_name?: string | null };
 
@@ -51,7 +51,6 @@ export async function createList(
   return id;
 }
 
-/** Changes a locked list. */
 export async function updateList(tx: Db, id: bigint, { fields, sent, now }: Change): Promise<void> {
   const own = ownColumns(fields);
   const { key, kind } = await tx.prisma.valueList.findUniqueOrThrow({
@@ -64,13 +63,12 @@ export async function updateList(tx: Db, id: bigint, { fields, sent, now }: Chan
   if (sent) await replaceValues(tx, id, valuesIn(sent, kind as Kind), sent.field);
 }
 
-/** Deletes a locked list. */
 export async function deleteList(tx: Db, id: bigint, now: Date): Promise<void> {
   await requireUnused(tx, id, 'deleted');
   await tx.prisma.valueList.update({ where: keyOf(tx, id), data: deletedAt(now) });
 }
 
-/** Says of the name what the database says of its key. */
+/** Reports a violation of the unique key as a fault of the name. */
 async function named<Result>(write: () => Promise<Result>): Promise<Result> {
   try {
     return await write();
@@ -81,7 +79,7 @@ async function named<Result>(write: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** Throws 422 with the records that name a locked list. */
+/** Throws 422 with the records that use a locked list. */
 async function requireUnused(tx: Db, id: bigint, verb: 'renamed' | 'deleted'): Promise<void> {
   const found = await tx.sql(USERS_OF_LIST, { list: id });
   if (found.length === 0) return;

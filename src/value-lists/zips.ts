@@ -1,6 +1,6 @@
 /**
- * A ZIP code as lists have it: five digits. Of a ZIP+4 its ZIP code; zeros that a spreadsheet took
- * off are put back. Undefined for anything else.
+ * A ZIP code as lists contain it: five digits. A ZIP+4 is shortened; leading zeros that a
+ * spreadsheet removed are restored. Undefined for anything else.
  */
 export function zipOf(text: string): string | undefined {
   const [, zip, whole] = /^(?:(\d{3,5})(?:-\d{4})?|(\d{5})\d{4})$/.exec(text.trim()) ?? [];

@@ -26,8 +26,8 @@ const MESSAGES: Record<Tasks['tell_of_webhook']['news'], { subject: string; text
 };
 
 /**
- * Mails the alert address of a webhook that it is paused or has a dead delivery. Throws where the
- * mail should be tried again later: every run sends the same mail under the same key.
+ * Mails the alert address of a webhook that it is paused or has a dead delivery. Throws when the
+ * mail should be retried later: every run sends the mail under the same key.
  */
 export async function alertOwner(
   { company_id, outgoing_webhook_id, news }: Tasks['tell_of_webhook'],
@@ -53,8 +53,8 @@ export async function alertOwner(
 type Queueing = Pick<Deps, 'queue' | 'config' | 'clock' | 'log'>;
 
 /**
- * Queues the mail of a webhook that was paused to its alert address, if that is confirmed. One that
- * the quotas have no room for is logged: what it tells of is shown on the webhook itself.
+ * Queues the mail about a paused webhook to its alert address, if that is confirmed. A mail over a
+ * quota is only logged: the webhook itself shows that it is paused.
  */
 export async function queueAlert(
   db: Pick<Statements, 'sql' | 'query' | 'company_id'>,
@@ -70,7 +70,7 @@ export async function queueAlert(
   else await queue.add(db, 'tell_of_webhook', { company_id, outgoing_webhook_id, news });
 }
 
-/** The same for a dead delivery: at most once an hour for each webhook. */
+/** Queues the mail about a dead delivery: at most once an hour for each webhook. */
 export async function queueAlertOfDead(
   db: Pick<Statements, 'sql' | 'query' | 'company_id'>,
   outgoing_webhook_id: string,

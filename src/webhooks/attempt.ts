@@ -17,7 +17,6 @@ export interface Attempted {
 
 interface AttemptContext {
   request: GuardedRequest;
-  /** Keys to sign with. */
   keys: readonly Buffer[];
   /** Milliseconds between attempts. */
   delays: readonly number[];

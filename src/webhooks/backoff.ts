@@ -14,24 +14,24 @@ export const DELAYS_MS: readonly number[] = [
   20 * HOUR,
   24 * HOUR,
 ];
-/** A receiver can postpone an attempt by at most so long. */
+/** Upper limit for the Retry-After of a receiver. */
 const MAX_RETRY_AFTER_MS = 24 * HOUR;
-/** A delay grows by up to this part of itself, so that attempts that failed together spread out. */
+/**
+ * A delay grows by up to this fraction of itself, so that attempts that failed together spread out.
+ */
 const JITTER = 0.1;
 
 interface Failed {
   /** Including the failed one. */
   attempts: number;
-  /** Attempts that are allowed after the first. */
   retries: number;
   delays: readonly number[];
   /** From 0 to 1. */
   random: number;
-  /** The Retry-After of the response. */
   retry_after_ms?: number | undefined;
 }
 
-/** Returns how many ms to wait after a failed attempt; undefined when it was the last. */
+/** Returns the delay after a failed attempt in milliseconds; undefined when it was the last. */
 export function waitAfter({
   attempts,
   retries,

@@ -44,12 +44,11 @@ export async function deleteOldWebhookLogs(
 }
 
 interface Deletion {
-  /** Returns the next rows after an id. */
   list: (after: string) => Promise<{ id: string; is_old: boolean; is_deletable: boolean }[]>;
   delete: (sql: Sql, ids: readonly string[]) => Promise<unknown>;
 }
 
-/** Reads the rows of a company from the oldest on, until one is young enough to be kept. */
+/** Reads the rows of a company in the order of ids, until one is young enough to be kept. */
 async function deleteBatches(database: Deps['database'], deletion: Deletion): Promise<void> {
   for (let after = '0', has_more = true; has_more;) {
     const rows = await deletion.list(after);

@@ -21,9 +21,8 @@ export interface DeliveryOptions {
 const LEASE_MS = 15_000;
 /** Webhooks that one process serves at a time, each with one open request. */
 const MAX_QUEUES = 200;
-/** Of these, of one company: whoever else comes finds some free. */
+/** Webhooks of one company among these, so that other companies find some free. */
 const MAX_PER_COMPANY = MAX_QUEUES / 2;
-/** Of these, to one receiver. */
 const MAX_PER_ORIGIN = 10;
 /** How long a stop waits for responses. Later ones are lost, and the request is sent again. */
 const STOP_TIMEOUT_MS = 4_000;
@@ -31,15 +30,14 @@ const STOP_TIMEOUT_MS = 4_000;
 export interface Deliverer {
   /** Starts to serve queues that are due, and returns whether there were any. */
   begin(): Promise<boolean>;
-  /** Extends the leases of the queues that are served. */
   renew(): Promise<void>;
   /** Starts nothing new, and waits for the open requests. */
   stop(): Promise<void>;
 }
 
 /**
- * Sends the deliveries of webhooks. One process at a time serves a queue, with one request after
- * the other, in the order of events.
+ * Sends the deliveries of webhooks. One process at a time serves a queue, one request after the
+ * other, in the order of events.
  */
 export const deliverer = (deps: DeliveryDeps, options: DeliveryOptions = {}): Deliverer =>
   new QueueDeliverer(deps, options);

@@ -26,14 +26,14 @@ import { readEvents, type WebhookEvent } from './read-events';
 
 type Context = Pick<Deps, 'database' | 'tenants' | 'clock' | 'log'>;
 
-/** Events that one transaction makes deliveries of, at most. */
+/** Maximum number of events for which one transaction creates deliveries. */
 const BATCH = 200;
-/** Deliveries that it makes, about; always those of one event. */
+/** Approximate maximum of deliveries in a transaction, which has at least those of one event. */
 const MAX_DELIVERIES = 20_000;
 
 /**
- * Makes the deliveries of events, each event once and in their order, and returns how many events
- * there were. One process at a time does it for a company.
+ * Creates the deliveries of events, each event once and in order, and returns how many events there
+ * were. One process at a time does this for a company.
  */
 export async function fanOutWebhookEvents(
   context: Context,
@@ -82,7 +82,6 @@ async function fanOut(
   return ids.length;
 }
 
-/** What the filters of webhooks need of the events that concern these. */
 function decidingOf(
   { company_id }: Statements,
   webhooks: readonly ActiveWebhook[],
@@ -102,7 +101,7 @@ interface Batch {
   events: WebhookEvent[];
 }
 
-/** The webhooks of each limited user who has made some, with the events as the user sees them. */
+/** The webhooks of each limited user, with the events as the user sees them. */
 async function masksOf(
   db: Statements,
   webhooks: readonly ActiveWebhook[],

@@ -2,7 +2,6 @@ import type { Sql } from '../db/sql';
 import type { LeasedQueue } from './lease-queues';
 import { FIND_DUE_DELIVERIES } from './queries/deliveries';
 
-/** A request that is due. */
 export interface DueDelivery {
   id: string;
   uuid: string;
@@ -22,7 +21,6 @@ interface Search {
   max: number;
 }
 
-/** Returns what a webhook has to send now, in the order of its events. */
 export const findDueDeliveries = (
   sql: Sql,
   { company_id, outgoing_webhook_id }: LeasedQueue,

@@ -22,7 +22,6 @@ type Fields = Omit<Schemas['WebhookManualFireCreate'], 'time_zone'>;
 const isGiven = (reference: Reference | null | undefined): reference is Reference =>
   reference !== null && reference !== undefined && reference !== '';
 
-/** The records that a webhook is fired about. */
 interface Subject {
   lead_id: bigint | null;
   call_id: bigint | null;
@@ -30,8 +29,8 @@ interface Subject {
 }
 
 /**
- * Fires a webhook: creates its record together with the delivery, and returns the id of the
- * record. Throws a 422 problem for missing or unknown references.
+ * Fires a webhook: creates its record together with the delivery, and returns the id of the record.
+ * Throws a 422 problem for missing or unknown references.
  */
 export async function fireWebhook(
   tx: Db,
@@ -69,7 +68,7 @@ async function resolveWebhook(tx: Db, reference: Reference | null | undefined): 
   return (await resolveReferences(tx, 'outgoing_webhooks', [reference], { field }))[0]!;
 }
 
-/** Reads the subject as an event, which is deleted again before any other transaction sees it. */
+/** Reads the subject as an event, which is deleted before any other transaction sees it. */
 async function readSubject(
   tx: Db,
   { subject, webhook, now }: { subject: Subject; webhook: ActiveWebhook; now: Date },
@@ -114,7 +113,6 @@ async function resolveSubject(
   return subject;
 }
 
-/** A call that a buyer pays for. */
 async function resolveConversion(tx: Db, reference: Reference): Promise<bigint> {
   const named = identify(reference);
   const [conversion] = named

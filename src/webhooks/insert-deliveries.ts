@@ -3,7 +3,6 @@ import { uuidv7 } from '../db/uuid';
 import { shownHeaders } from '../egress/request-template';
 import { INSERT_DELIVERIES } from './queries/deliveries';
 
-/** An event for one webhook, ready to be sent. */
 export interface NewDelivery {
   uuid: string;
   outgoing_webhook_id: string;
@@ -17,7 +16,7 @@ export interface NewDelivery {
   request_url: string;
   request_headers: Record<string, string>;
   request_body: string | null;
-  /** Why it cannot be sent: it is dead from the start, and its log has this reason. */
+  /** Why it cannot be sent: it is dead from the start, and its log contains this reason. */
   fault?: string | undefined;
 }
 

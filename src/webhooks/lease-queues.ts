@@ -4,7 +4,7 @@ import { sqlOn, type Sql } from '../db/sql';
 import { inTransaction } from '../db/transaction';
 import { CLAIM_QUEUES, LOCK_LEASED_QUEUE, RELEASE_QUEUE, RENEW_LEASES } from './queries/leases';
 
-// A process leases the queues that it serves. One that has lost a lease writes no results.
+// A process leases the queues that it serves. A process that has lost a lease writes no results.
 
 /** A webhook whose deliveries this process sends until the lease ends. */
 export interface Lease extends Maker {
@@ -27,14 +27,11 @@ export const queueKey = ({ company_id, outgoing_webhook_id }: LeasedQueue): stri
 interface Claim {
   worker: string;
   now: Date;
-  /** End of the lease. */
   until: Date;
   /** Origins that get no more requests for now. */
   full: readonly string[];
-  /** Keys of the queues that the process serves already. */
   served: readonly string[];
   max: number;
-  /** The most that the process serves of one company. */
   company_max: number;
 }
 

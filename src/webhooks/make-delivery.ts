@@ -19,14 +19,14 @@ export interface ActiveWebhook extends Maker {
   token_filters: string[];
 }
 
-/** An event, with what all its deliveries share: computed once, when it is first needed. */
+/** An event, with values that all its deliveries share: computed once, when first needed. */
 export interface OpenEvent {
   event: WebhookEvent;
   tokens: TokenSource;
   payload: () => string;
 }
 
-/** Events of these kinds have no buyer, even where that of the lead is known. */
+/** Events of these kinds have no buyer, even if the lead has one. */
 const LEAD_KINDS: ReadonlySet<string> = new Set([
   'new_lead_created',
   'lead_changed',
@@ -45,13 +45,11 @@ export function openEvent(row: WebhookEvent): OpenEvent {
   };
 }
 
-/** Whether an event is one of those that a webhook is for: by its trigger and its owner. */
 export const concerns = (
   { trigger_type, owner_type, owner_id }: ActiveWebhook,
   event: WebhookEvent,
 ): boolean => trigger_type === event.kind && belongsTo(event, owner_type, owner_id);
 
-/** Whether the filters of a webhook let an event pass. */
 export const passes = ({ token_filters }: ActiveWebhook, { tokens }: OpenEvent): boolean =>
   passesFilters(token_filters, tokens);
 

@@ -9,7 +9,6 @@ import { recordHandlers } from '../http/record-handlers';
 import { fireWebhook } from './fire-manually';
 
 const LOGS = 'webhook_logs g WHERE g.company_id = t.company_id AND g.webhook_manual_fire_id = t.id';
-/** What the webhook was fired about. */
 const SUBJECT = `CASE
       WHEN t.lead_id IS NOT NULL THEN 'for lead ' || t.lead_id
       WHEN t.call_id IS NOT NULL THEN 'for call ' || t.call_id
@@ -45,7 +44,6 @@ const orders: Record<string, SortKey> = {
   created_at: { sql: 't.created_at', type: 'timestamptz' },
 };
 
-/** Webhooks that are fired by hand. */
 export const webhookManualFires = ({ clock }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {
@@ -65,7 +63,7 @@ export const webhookManualFires = ({ clock }: Deps) => {
     },
 
     createWebhookManualFire: ({ db, body: { time_zone, ...body } }) => {
-      // It was needed only to parse the times.
+      // Needed only to parse the times.
       void time_zone;
       return records.create({ db, query: {}, body }, (tx, fields, now) =>
         fireWebhook(tx, fields, now),

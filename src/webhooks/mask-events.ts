@@ -4,13 +4,13 @@ import type { Statements } from '../db/tenant';
 import { RECORDS, requiredRecords } from './readable-events';
 import { readMasked, type EventRecords, type WebhookEvent } from './read-events';
 
-// The webhooks of limited users are sent what their makers see at that time, and no more.
+// The webhooks of limited users receive what their makers see at that time, and no more.
 
 const MAKING = makingPermissions('outgoing_webhooks');
 
 type Connection = Pick<Statements, 'company_id' | 'query' | 'sql'>;
 
-/** Returns those of the webhooks of a maker whose owners the maker still sees, by their ids. */
+/** Returns the ids of a maker's webhooks whose owners the maker still sees. */
 export async function actingWebhooks(
   db: Connection,
   maker: Maker,
@@ -43,7 +43,6 @@ export async function maskEvents(
     .filter(isComplete);
 }
 
-/** The column of its call that the kind of an event shows. */
 function columnOf({ kind, conversion }: WebhookEvent): string | undefined {
   if (kind === 'offer_converted') return 'traffic_source_converted';
   if (kind === 'buyer_converted' || kind === 'buyer_did_not_convert') return 'buyer_converted';
@@ -51,17 +50,15 @@ function columnOf({ kind, conversion }: WebhookEvent): string | undefined {
   return conversion === null ? 'traffic_source_converted' : 'buyer_converted';
 }
 
-/** Whether the maker sees what the kind of an event shows; `call` as the maker sees it. */
+/** The maker sees the column that the kind of an event shows; `call` as the maker sees it. */
 function isKindVisible(event: WebhookEvent, call: string | null): boolean {
   const column = columnOf(event);
   if (column === undefined || call === null) return true;
   return !isHidden((JSON.parse(call) as Record<string, unknown>)[column]);
 }
 
-/** Ids of the buyers and statements that the maker sees. */
 type Seen = Record<'own' | 'paying' | 'drawn_up', ReadonlySet<number>>;
 
-/** The statements of events that the maker may read. */
 async function visibleStatements(
   db: Connection,
   maker: Maker,
@@ -116,7 +113,7 @@ function conversionOf({ conversion }: WebhookEvent, call: string | null): string
 
 const isHidden = (value: unknown): boolean => value === null || value === undefined;
 
-/** Whether an event has what the contract promises of it; one by hand has anything at all. */
+/** The event has all records that the contract promises; a manual event needs only one of them. */
 function isComplete(event: WebhookEvent): boolean {
   const required = requiredRecords(event.kind);
   return required.length > 0

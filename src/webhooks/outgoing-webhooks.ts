@@ -7,10 +7,9 @@ import { createWebhook, deleteWebhook, rotateSecret, updateWebhook } from './sav
 import { DEFAULTS } from './webhook-columns';
 import { BY_TIMES, type SortKey } from '../db/list-statements';
 
-// The room of outgoing webhooks. What writes a record records its events
-// (prisma/sql/webhooks). These are fanned out to deliveries, which are sent with retries; each
-// attempt is logged.
-// Locks are taken in this order: owner, webhook, buyer that counts its webhooks, queue, delivery.
+// Outgoing webhooks. Writers of records also record their events (prisma/sql/webhooks). Events are
+// fanned out to deliveries, which are sent with retries; each attempt is logged. Lock order: owner,
+// webhook, buyer that counts its webhooks, queue, delivery.
 
 export const projection = {
   schema: 'OutgoingWebhook',
@@ -65,7 +64,6 @@ const UNSAVED = {
   secret_version: 1,
 };
 
-/** Webhooks of a company: where its events are sent, and which. */
 export const outgoingWebhooks = ({ clock, config, pepper, queue }: Deps) => {
   const records = recordHandlers(projection, clock);
   const saving = { allow_networks: config.webhook_allow_networks, queue, config };

@@ -3,14 +3,11 @@ import { ownTokens, type TokenSource } from '../tokens/substitute';
 import { withOrigin, type Origin } from '../tokens/system';
 import { RECORDS, type RecordName } from './readable-events';
 
-/** Larger bodies are not sent. */
 export const MAX_BODY_BYTES = 20_000;
 
-/** The records of an event, as JSON. */
 export type PayloadRecords = Readonly<Partial<Record<RecordName, string | null>>>;
 
 export interface PayloadEvent extends PayloadRecords {
-  /** The type of the payload. */
   kind: string;
   /** ISO 8601. */
   occurred_at: string;
@@ -19,7 +16,9 @@ export interface PayloadEvent extends PayloadRecords {
 
 const LARGE: ReadonlySet<RecordName> = new Set(['lead', 'call']);
 
-/** The default body of a request. Where it would be too large, the lead and the call are cut. */
+/**
+ * The default body of a request. When it would be too large, the lead and the call are truncated.
+ */
 export function payloadOf(event: PayloadEvent): string {
   const whole = assembled(event, (_, json) => json);
   return Buffer.byteLength(whole) <= MAX_BODY_BYTES
@@ -39,7 +38,6 @@ function assembled(
   return `{${head}"data":{${data.join(',')}}}`;
 }
 
-/** The parts of a record that name it. */
 function named(json: string): string {
   const { id, uuid, routes_show_path } = JSON.parse(json) as { [name: string]: unknown };
   return JSON.stringify({ id, uuid, routes_show_path });
@@ -84,7 +82,7 @@ export function eventTokens(event: PayloadEvent): TokenSource {
   return withOrigin(own, {}, originOf(lead, call));
 }
 
-/** Where the call of an event comes from, or without a call its lead. */
+/** The origin of the call of an event, or without a call of its lead. */
 function originOf(lead: Fields, call: Fields): Origin {
   const text = (value: unknown) =>
     typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;

@@ -10,10 +10,9 @@ import { ATTEMPT_ROWS, CALL_ROWS, LEAD_ROWS, READ_EVENTS } from './queries/event
 import { selectRecords } from '../db/record-statements';
 import type { RecordName } from './readable-events';
 
-/** The records of an event, as JSON; receivers get them. */
+/** The records of an event, as JSON for receivers. */
 export type EventRecords = Record<RecordName, string | null>;
 
-/** An event, and the records that it belongs to. */
 export interface WebhookEvent extends EventRecords {
   id: string;
   kind: string;
@@ -59,8 +58,8 @@ function recordsBy(limited: boolean) {
 }
 
 /**
- * The calls of events that say that a buyer does not pay, or no longer: to whoever has the buyer,
- * these columns. The person who called belongs to those who pay.
+ * The calls of events that say that a buyer does not pay, or no longer pays: callers who see the
+ * buyer get these columns. The person who called belongs to the buyers who pay.
  */
 const UNPAID_CALLS = recordsOf(callProjection, CALL_ROWS, {
   seen: `t.event_kind IN ('buyer_did_not_convert', 'conversion_returned') AND ${SALE}`,
@@ -115,9 +114,9 @@ export async function readEvents(
 
 /**
  * Reads the lead, call and attempt of events as limited callers see them, each in the scope of the
- * permission to read it: without those that they do not see, and with the columns masked that refer
- * to other records they do not see. Of a call that their buyer does not pay for, or no longer, they
- * are told that, and nothing of the person.
+ * permission to read it: without the records that they do not see, and with masked columns if these
+ * refer to other records they do not see. For a call that their buyer does not pay for, or no
+ * longer pays for, they get that fact and nothing about the person.
  */
 export async function readMasked(
   db: Pick<Statements, 'company_id' | 'query'>,

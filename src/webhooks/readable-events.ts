@@ -2,7 +2,6 @@ import { contract, type Schemas } from '../contract';
 import { HttpProblem } from '../errors';
 import type { Caller } from '../http/auth/caller';
 
-/** The records that an event can have. */
 export const RECORDS = [
   'lead',
   'call',
@@ -16,7 +15,6 @@ export const RECORDS = [
 ] as const;
 export type RecordName = (typeof RECORDS)[number];
 
-/** The permission to read each of them. */
 const READING: Record<RecordName, string> = {
   lead: 'leads:read',
   call: 'calls:read',
@@ -48,13 +46,12 @@ const PROMISED = new Map(
   ),
 );
 
-/** The records without which the contract has no event of a kind. */
 export const requiredRecords = (kind: string): readonly RecordName[] =>
   PROMISED.get(kind)?.required ?? [];
 
 /**
- * Throws 422 for a webhook whose events the caller may not read. Limited callers get what they may
- * read of an event; others all of it.
+ * Throws 422 for a webhook whose events the caller may not read. Limited callers get the parts of
+ * an event that they may read; others all of it.
  */
 export function requireReadable(
   { superuser, permissions, teams }: Caller,

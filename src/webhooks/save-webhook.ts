@@ -13,7 +13,6 @@ import { closeQueue, openQueue, wakeQueue } from './queues';
 import { webhookColumns, type WebhookColumns, type WebhookFields } from './webhook-columns';
 import { countWebhooksOf, resolveOwner, type WebhookOwner } from './webhook-owner';
 
-/** The columns from which the secret of a webhook is derived. */
 const SIGNING = { uuid: true, secret_version: true } as const;
 
 const keyOf = ({ company_id }: Db, id: bigint) => ({ company_id_id: { company_id, id } });
@@ -44,7 +43,6 @@ export async function createWebhook(
   return { id, secret: shownSecret(pepper, signing) };
 }
 
-/** Changes a locked webhook. */
 export async function updateWebhook(
   tx: Db,
   id: bigint,
@@ -54,7 +52,7 @@ export async function updateWebhook(
   const where = keyOf(tx, id);
   const before = (await tx.prisma.outgoingWebhook.findUniqueOrThrow({ where })) as WebhookRow;
   const row = await mergeRow(tx, before, fields, { caller, allow_networks });
-  // The reason is of a pause by the service; the customer has decided now.
+  // The stored reason is of a pause by the service; now the customer has decided.
   const reason = fields.paused === undefined ? {} : { paused_reason: null };
   await tx.prisma.outgoingWebhook.update({
     where,
@@ -67,7 +65,7 @@ export async function updateWebhook(
   if (fields.alert_email !== undefined) await askAddress(tx, row, context);
 }
 
-/** An address that is not confirmed is asked; throws 429 where that must wait. */
+/** Sends a confirmation request to an unconfirmed address; throws 429 when that must wait. */
 const askAddress = (
   tx: Db,
   { alert_email }: WebhookRow,
@@ -108,7 +106,6 @@ export async function rotateSecret(
   return shownSecret(pepper, signing);
 }
 
-/** Deletes a locked webhook. Nothing more is sent. */
 export async function deleteWebhook(tx: Db, id: bigint, now: Date): Promise<void> {
   const row = await tx.prisma.outgoingWebhook.update({
     where: keyOf(tx, id),

@@ -13,9 +13,8 @@ import { PAUSE_WEBHOOK } from './queries/webhooks';
 import { closeQueue } from './queues';
 import type { ResultWriter } from './write-results';
 
-/** After so long, a queue makes room for others that wait. */
+/** After this time, a queue gives way to others that wait. */
 const MAX_SERVED_MS = 5_000;
-/** Deliveries that are read at once. */
 const BATCH = 250;
 /** Sending waits for the writer when more results than this are unwritten. */
 const MAX_UNWRITTEN = 1_000;
@@ -26,7 +25,6 @@ const PAUSED_REASON =
 const MAKER_REASON =
   'The user who made it or last changed it no longer sees the record whose events are sent.';
 
-/** A queue that this process serves. */
 export interface Served extends Lease {
   /** End of the lease, by performance.now(). */
   until_ms: number;
@@ -40,7 +38,6 @@ interface ServeContext {
   writer: ResultWriter;
   worker: string;
   delays: readonly number[];
-  /** Whether other queues may be waiting for the place of this one. */
   isCrowded: () => boolean;
   stopping: AbortSignal;
 }
@@ -79,7 +76,7 @@ export async function serveQueue(queue: Served, context: ServeContext): Promise<
   await releaseQueue(database.prepared, queue, { worker, now: clock() });
 }
 
-/** Whether the webhook may still send: its maker may have lost access while deliveries waited. */
+/** The webhook may still send: its maker may have lost access while deliveries waited. */
 async function isActing(queue: LeasedQueue & Maker, { tenants }: DeliveryDeps): Promise<boolean> {
   if (queue.maker_user_id === null) return true;
   const id = queue.outgoing_webhook_id;
@@ -87,7 +84,7 @@ async function isActing(queue: LeasedQueue & Maker, { tenants }: DeliveryDeps): 
   return (await actingWebhooks(db, queue, [id])).has(id);
 }
 
-/** Sends deliveries one after the other; returns whether the receiver wants no more events. */
+/** Sends deliveries one after the other; returns true when the receiver wants no more events. */
 async function sendAll(
   queue: Served,
   due: readonly DueDelivery[],

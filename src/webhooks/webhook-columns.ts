@@ -31,7 +31,6 @@ export const DEFAULTS = {
   paused: false,
 } as const;
 
-/** Limits and default of timeout_seconds. */
 interface Timeouts {
   min: number;
   max: number;
@@ -45,8 +44,8 @@ const timeoutsOf = (trigger_type: string): Timeouts =>
   trigger_type === 'before_buyer_dialled' ? PRE_DIAL : USUAL;
 
 /**
- * Merges the fields of a request with the columns that there are, and with defaults. Throws a 422
- * problem where the result is not valid.
+ * Merges the fields of a request with the stored columns, and with defaults. Throws a 422 problem
+ * when the result is not valid.
  */
 export function webhookColumns(
   before: WebhookColumns | undefined,
@@ -55,7 +54,7 @@ export function webhookColumns(
 ): WebhookColumns {
   const trigger_type = fields.trigger_type ?? before!.trigger_type;
   const timeouts = timeoutsOf(trigger_type);
-  // The timeout goes back to the default where the other kind of webhook has other limits.
+  // The timeout is reset to the default when the new kind of webhook has other limits.
   const has_other_timeouts = before !== undefined && timeoutsOf(before.trigger_type) !== timeouts;
   const timeout_before = has_other_timeouts ? undefined : before?.timeout_seconds;
   const url = fields.url ?? before!.url;
@@ -80,11 +79,11 @@ export function webhookColumns(
   return columns;
 }
 
-/** Undefined leaves a column as it is; null puts the default back. */
+/** Undefined leaves a column unchanged; null restores the default. */
 const merged = <T>(sent: T | null | undefined, before: T | undefined, fallback: T): T =>
   sent === undefined ? (before ?? fallback) : (sent ?? fallback);
 
-/** The same for texts: blank ones are null. */
+/** Like `mergeValue` for texts: blank ones are null. */
 function mergedText(
   sent: string | null | undefined,
   before: string | null | undefined,

@@ -54,7 +54,6 @@ export const projection = {
   },
 } as const satisfies Projection<'WebhookLog', 'webhook_log', 'webhook_logs'>;
 
-/** Filters by records. */
 const REFERENCES = {
   outgoing_webhook_id: 'outgoing_webhooks',
   lead_id: 'leads',
@@ -67,7 +66,6 @@ const FILTERS = {
   success: { cases: { true: 't.success', false: 'NOT t.success' } },
 };
 
-/** The log of all attempts: what was sent to a webhook, and its response. */
 export const webhookLogs = ({ clock }: Deps) => {
   const records = recordHandlers(projection, clock);
   return {

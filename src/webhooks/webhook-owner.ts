@@ -21,10 +21,9 @@ const TABLES = properties.owner_id!['x-reference-by']!.tables as Record<
   Table
 >;
 
-/** What a limited caller may own webhooks of. */
 const OF_LIMITED: ReadonlySet<OwnerType> = new Set(['Buyer', 'BuyerGroup', 'Offer']);
 
-/** Returns the owner that a request gives a webhook, locked. Throws a 422 problem. */
+/** Returns the owner of the webhook after the request, locked. Throws a 422 problem. */
 export async function resolveOwner(
   db: Db,
   before: WebhookOwner | undefined,
@@ -49,7 +48,7 @@ export async function resolveOwner(
       'missing_field',
       `must be given for the owner_type ${owner_type}`,
     );
-  // The row of a buyer is written: it has the number of its webhooks.
+  // The row of a buyer is written: it contains the number of its webhooks.
   const lock = owner_type === 'Buyer' ? 'UPDATE' : 'SHARE';
   const options = { field: 'owner_id', lock } as const;
   const [owner_id] = await resolveReferences(db, TABLES[owner_type], [sent.owner_id], options);
@@ -66,7 +65,10 @@ function requireOwnType({ accessScope }: Db, owner_type: OwnerType): void {
     );
 }
 
-/** Others pay for calls of an offer too: only a caller who sees all of it may be sent all of it. */
+/**
+ * Other buyers also pay for calls of an offer: only a caller who sees the whole offer may receive
+ * all its events.
+ */
 async function requireWholeOffer(db: Db, owner_type: OwnerType, id: bigint): Promise<void> {
   if (owner_type !== 'Offer' || (await notWhole(db, 'offers', [String(id)])).length === 0) return;
   throw HttpProblem.field(
@@ -86,8 +88,8 @@ const ownerTypeOf = (
     : (sent.owner_type ?? DEFAULTS.owner_type);
 
 /**
- * Counts the webhooks of those owners that are buyers again. The webhook is locked before the
- * buyers, and these in the order of their ids.
+ * Recounts the webhooks of the owners that are buyers. The webhook is locked before the buyers, and
+ * these in the order of their ids.
  */
 export async function countWebhooksOf(
   db: Db,

@@ -9,12 +9,11 @@ import { WRITE_RESULTS } from './queries/results';
 
 type Context = Pick<Deps, 'config' | 'database' | 'queue' | 'clock' | 'log'>;
 
-/** The outcome of an attempt. */
 export interface Result {
   company_id: string;
   outgoing_webhook_id: string;
   delivery_id: string;
-  /** Of the log. */
+  /** The uuid of the log. */
   uuid: string;
   attempt: number;
   started_at: string;
@@ -30,7 +29,7 @@ export interface Result {
   due_at: string | null;
 }
 
-/** So many results are written at once, without waiting for more. */
+/** This many results are written at once, without waiting for more. */
 const FULL_BATCH = 250;
 const MAX_BATCH = 500;
 /** How long a batch waits for more results. */
@@ -40,9 +39,7 @@ const RETRY_MS = 500;
 /** Writes results in batches while further requests are sent. */
 export interface ResultWriter {
   add(result: Result): void;
-  /** Ids of the deliveries whose results are not written yet. */
   unwritten(): string[];
-  /** How many they are. */
   count(): number;
   /** Waits until every added result is written or given up. */
   flushed(): Promise<void>;

@@ -1,10 +1,10 @@
 import { sql } from '../../db/sql';
 
-// What statements that write calls add to the ledger: parts of those statements.
+// Parts of statements that write calls: their entries in the ledger.
 
 /**
- * What a call costs its buyer and pays its source, in a statement with the CTE `call`: `owner_id`
- * is the buyer that pays `revenue`, `payout` is for the source of the call.
+ * The cost of a call to its buyer and the payout to its source, in a statement with the CTE `call`:
+ * `owner_id` is the buyer that pays `revenue`, `payout` is for the source of the call.
  */
 export const ENTRIES_OF_USE = sql`
       INSERT INTO account_entries (
@@ -20,7 +20,6 @@ export const ENTRIES_OF_USE = sql`
       ) AS x(buyer_id, traffic_source_id, kind, amount)
       WHERE x.amount <> 0 AND (x.buyer_id IS NOT NULL OR x.traffic_source_id IS NOT NULL)`;
 
-/** A change of what the buyer of a call pays. */
 export const ENTRY_OF_REVENUE = sql`
       INSERT INTO account_entries (company_id, created_at, buyer_id, kind, amount, call_id, note)
       SELECT
@@ -29,7 +28,7 @@ export const ENTRY_OF_REVENUE = sql`
       FROM call
       WHERE {buyer_id}::bigint IS NOT NULL AND {amount}::numeric <> 0`;
 
-/** A change of what the source of a call is paid; the first is its payout. */
+/** A change of the payout to the source of a call; the first one is its payout. */
 export const ENTRY_OF_PAYOUT = sql`
       INSERT INTO account_entries (
         company_id, created_at, traffic_source_id, kind, amount, call_id, note
@@ -41,7 +40,7 @@ export const ENTRY_OF_PAYOUT = sql`
       FROM call, was
       WHERE call.traffic_source_id IS NOT NULL AND {amount}::numeric <> 0`;
 
-/** Gives buyers back what they were charged for a call, where `returned` has their conversions. */
+/** Refunds buyers the charges for a call; `returned` has their conversions. */
 export const ENTRIES_OF_RETURN = sql`
       INSERT INTO account_entries (company_id, created_at, buyer_id, kind, amount, call_id, note)
       SELECT
@@ -54,7 +53,7 @@ export const ENTRIES_OF_RETURN = sql`
       GROUP BY e.buyer_id
       HAVING sum(e.amount) <> 0`;
 
-/** Takes back what the source of a call was paid for it. */
+/** Takes back the payout of a call from its source. */
 export const ENTRY_OF_RETURNED_PAYOUT = sql`
       INSERT INTO account_entries (
         company_id, created_at, traffic_source_id, kind, amount, call_id, note
@@ -70,8 +69,8 @@ export const ENTRY_OF_RETURNED_PAYOUT = sql`
       HAVING sum(e.amount) <> 0`;
 
 /**
- * What the buyer of the row `l` of call_limits gets back for a call; rows `counted` say whose
- * conversions are returned.
+ * The refund for a call to the buyer of the row `l` of call_limits; rows `counted` name the buyers
+ * whose conversions are returned.
  */
 export const CREDIT_OF_RETURN = sql`
         coalesce(

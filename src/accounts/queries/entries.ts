@@ -32,8 +32,8 @@ export const INSERT_ENTRY = statement(
 );
 
 /**
- * Locks the account of a buyer. Whoever enters something for the buyer locks it too: afterwards the
- * entries can be summed up.
+ * Locks the account of a buyer. Every entry for the buyer takes this lock, so that the entries can
+ * be summed up afterwards.
  */
 export const LOCK_ACCOUNT = statement(
   'accounts.lock_account',

@@ -5,7 +5,6 @@ const OF_ACCOUNT = sql`
 
 const TIME = sql`'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"'`;
 
-/** Sums up the entries of an account, stores the statement and records its event. */
 export const INSERT_STATEMENT = statement(
   'accounts.insert_statement',
   sql`

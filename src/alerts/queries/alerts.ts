@@ -2,7 +2,6 @@ import { sql, statement } from '../../db/sql';
 
 const TIME = sql`'YYYY-MM-DD"T"HH24:MI:SS.MS"+00:00"'`;
 
-/** Companies with a rule that is watched, or with an alert that has not ended. */
 export const LIST_WATCHED_COMPANIES = statement(
   'alerts.list_watched_companies',
   sql`
@@ -15,14 +14,14 @@ export const LIST_WATCHED_COMPANIES = statement(
   { prepared: false },
 );
 
-/** True for the one process that may look at a rule, until its commit. */
+/** True for the one process that may check a rule until its commit. */
 export const LOCK_RULE = statement(
   'alerts.lock_rule',
   sql`SELECT pg_try_advisory_xact_lock(hashtextextended({name}, 4112)) AS is_locked`,
   { prepared: false },
 );
 
-/** Rules that are watched at this time; `is_open_since` for all of their minutes. */
+/** Rules that are watched at this time; `is_open_since`: throughout their window of minutes. */
 export const READ_RULES = statement(
   'alerts.read_rules',
   sql`
@@ -60,7 +59,7 @@ export const READ_RULES = statement(
   },
 ).returning<{ emails: string[] }>();
 
-/** What events tell of the alert `a` of the rule `r`. */
+/** The payload of events about the alert `a` of the rule `r`. */
 const TOLD = sql`
         jsonb_build_object(
           'alert',
@@ -89,8 +88,8 @@ export const LIST_OPEN_SUBJECTS = statement(
 );
 
 /**
- * Begins alerts of a rule that have not begun, and records their events; none where the rule was
- * paused, deleted or made another kind since it was read.
+ * Starts alerts of a rule unless they are open, and records their events. Starts none where the
+ * rule was paused, deleted or changed to another kind since it was read.
  */
 export const BEGIN_ALERTS = statement(
   'alerts.begin_alerts',
@@ -121,7 +120,6 @@ export const BEGIN_ALERTS = statement(
   { prepared: true },
 );
 
-/** Ends the alerts of a rule with these subjects, and records their events. */
 export const END_ALERTS = statement(
   'alerts.end_alerts',
   sql`
@@ -142,7 +140,7 @@ export const END_ALERTS = statement(
   { prepared: true },
 ).returning<{ emails: string[] }>();
 
-/** Ends at most `max` alerts of rules that are paused, deleted, or of another kind by now. */
+/** Ends at most `max` alerts of rules that are paused, deleted, or of another kind now. */
 export const END_UNWATCHED = statement(
   'alerts.end_unwatched',
   sql`
@@ -185,7 +183,7 @@ export const CLEAR_RULE_ERROR = statement(
   { prepared: false },
 );
 
-/** Rules that could not be looked at when they last were, of all companies. */
+/** Rules of all companies whose last check failed. */
 export const COUNT_FAILING_RULES = statement(
   'alerts.count_failing_rules',
   sql`
@@ -195,7 +193,7 @@ export const COUNT_FAILING_RULES = statement(
   { prepared: false },
 );
 
-/** The lock lasts until the commit: two requests never both make the last rule that may be. */
+/** The lock lasts until the commit: two requests must not both create the last allowed rule. */
 export const LOCK_RULE_COUNT = statement(
   'alerts.lock_rule_count',
   sql`SELECT pg_advisory_xact_lock(hashtextextended({name}, 4113))::text AS locked`,
@@ -212,9 +210,9 @@ export const COUNT_RULES = statement(
 );
 
 /**
- * Makes news of an alert those that it was told of; no row where it was told of these or later ones
- * before. The end that comes first takes the place of the beginning. The rule is locked first, as
- * by a request that changes it.
+ * Claims the news of an alert; no row where this news, or a later one, was claimed before. An end
+ * that is claimed first replaces the start. The rule is locked first, as by a request that changes
+ * it.
  */
 export const CLAIM_NEWS = statement(
   'alerts.claim_news',
@@ -236,7 +234,6 @@ export const CLAIM_NEWS = statement(
   { prepared: true },
 ).returning<{ emails: string[] }>();
 
-/** Mails of a rule that the quotas had no room for. */
 export const RECORD_UNSENT = statement(
   'alerts.record_unsent',
   sql`

@@ -2,9 +2,9 @@ import { openHoursJoin, takenNow } from '../../buyers/cap-columns';
 import { CAPS } from '../../buyers/caps';
 import { sql, SqlText, statement } from '../../db/sql';
 
-// What rules measure: a row for each thing of which a rule holds now. `subject` tells them apart.
+// Measurements of rules: a row for each `subject` of which a rule holds now.
 
-/** The path and the name of what a rule watches; the company where it watches all. */
+/** The path and the name of the watched subject; the company where a rule watches all. */
 const WATCHED = sql`
         coalesce(
           'buyers/' || {buyer_id}::bigint,
@@ -24,7 +24,7 @@ const WATCHED = sql`
 
 const SINCE = sql`{now}::timestamptz - {minutes}::int * interval '1 minute'`;
 
-/** Inbound calls of the last minutes; of a buyer, its attempts count instead. */
+/** Inbound calls of the last minutes; for a buyer, its attempts count instead. */
 const OF_CALLS = sql`
         c.company_id = {company_id}
         AND c.deleted_at IS NULL
@@ -39,7 +39,7 @@ const OF_ATTEMPTS = sql`
         AND a.buyer_id = {buyer_id}::bigint
         AND a.created_at >= ${SINCE}`;
 
-/** Each cap with what is used of it, calls in progress included, and its limit now. */
+/** Each cap with its usage, including calls in progress, and its current limit. */
 const EACH_CAP = new SqlText(
   [
     ...CAPS.map(({ metric, interval, limit }) => {
@@ -108,7 +108,7 @@ export const LOW_BALANCES = statement(
   { prepared: true, nullable: ['name'] },
 );
 
-/** Of calls that have ended, few were connected. */
+/** Ended calls, of which too few were connected. */
 export const LOW_CONNECT_RATE = statement(
   'alerts.low_connect_rate',
   sql`

@@ -1,8 +1,8 @@
 import { sql, statement } from '../../db/sql';
 
 /**
- * Tables with rows of companies, as a connection to the database of the company sees them, and
- * their columns but for what nobody can use elsewhere: digests and secrets.
+ * Tables with rows of companies, as a connection to the company's database sees them, and their
+ * columns except digests and secrets, which are useless elsewhere.
  */
 export const LIST_COMPANY_TABLES = statement(
   'backup.list_company_tables',
@@ -31,7 +31,6 @@ export const FIND_COMPANY = statement(
   { prepared: false },
 ).returning<{ id: string }>();
 
-/** Keys of the uploaded files that records of a company refer to. */
 export const LIST_COMPANY_FILES = statement(
   'backup.list_company_files',
   sql`
@@ -43,7 +42,7 @@ export const LIST_COMPANY_FILES = statement(
   { prepared: false },
 );
 
-/** The rows of a company, of a table whose name is not known before. */
+/** The rows of a company, from a table that is known only at run time. */
 export const copyCompanyOut = (table: string, columns: string, company_id: string): string =>
   `COPY (SELECT ${columns} FROM ${table} ` +
   `WHERE ${table === 'companies' ? 'id' : 'company_id'} = ${BigInt(company_id)}) ` +

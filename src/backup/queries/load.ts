@@ -1,13 +1,13 @@
 import { sql, statement } from '../../db/sql';
 
-/** Of several who restore into one database at once, one begins. */
+/** Only one of several parallel restores into a database begins. */
 export const LOCK_RESTORE = statement(
   'backup.lock_restore',
   sql`SELECT pg_try_advisory_lock({lock}::bigint) AS is_first`,
   { prepared: false },
 );
 
-/** Whether a database has tables, and those of an installation among them. */
+/** Tells if a database has tables, and if those of an installation are among them. */
 export const HAS_TABLES = statement(
   'backup.has_tables',
   sql`
@@ -20,7 +20,7 @@ export const HAS_TABLES = statement(
   { prepared: false },
 );
 
-/** Whether somebody has used a database that has the tables of an installation. */
+/** True if a database with the tables of an installation was used. */
 export const IS_USED = statement(
   'backup.is_used',
   sql`
@@ -29,7 +29,7 @@ export const IS_USED = statement(
   { prepared: false },
 );
 
-/** Forgets what was agreed by the processes that the backup was made beside. */
+/** Forgets the settings that the processes of the old installation shared. */
 export const FORGET_SETTINGS = statement(
   'backup.forget_settings',
   sql`UPDATE installations SET settings = NULL RETURNING storage_id`,
@@ -43,11 +43,11 @@ export const FORGET_STORAGE = statement(
   { prepared: false },
 );
 
-/** Fills a table: its name and its columns are those of the database, never of an archive. */
+/** Fills a table; its name and columns are those of the database, never of an archive. */
 export const copyIn = (table: string, columns: string): string =>
   `COPY ${table} (${columns}) FROM STDIN`;
 
-/** A table of the session for jobs, until it is known which of them have a queue here. */
+/** A temporary table for jobs, until it is known which of them have a queue here. */
 export const MAKE_JOBS =
   'CREATE TEMPORARY TABLE backup_jobs ON COMMIT DROP AS TABLE jobs.job WITH NO DATA';
 

@@ -1,11 +1,11 @@
 import { sql, statement } from '../../db/sql';
 
-/** The moment of the transaction, which is that of everything it reads. */
+/** The time of the transaction, and thus of everything it reads. */
 export const READ_MOMENT = statement('backup.read_moment', sql`SELECT now() AS taken_at`, {
   prepared: false,
 });
 
-/** Migrations that were applied, oldest first. */
+/** Applied migrations, oldest first. */
 export const LIST_MIGRATIONS = statement(
   'backup.list_migrations',
   sql`
@@ -17,7 +17,6 @@ export const LIST_MIGRATIONS = statement(
   { prepared: false },
 );
 
-/** Keys of all uploaded files that records refer to. */
 export const LIST_FILES = statement(
   'backup.list_files',
   sql`
@@ -29,7 +28,7 @@ export const LIST_FILES = statement(
   { prepared: false },
 );
 
-/** Columns of the table of jobs, as a list of SQL. */
+/** Columns of the table of jobs, as an SQL list. */
 export const JOB_COLUMNS = statement(
   'backup.job_columns',
   sql`
@@ -40,14 +39,13 @@ export const JOB_COLUMNS = statement(
   { prepared: false },
 );
 
-/** Lets no migration change tables until the transaction ends; everything else goes on. */
+/** Blocks changes of tables by migrations until the transaction ends; everything else continues. */
 export const lockTables = (tables: string[]): string =>
   `LOCK TABLE ${tables.join(', ')} IN ACCESS SHARE MODE`;
 
-/** All rows of a table whose name is not known before. */
+/** All rows of a table that is known only at run time. */
 export const copyOut = (table: string, columns: string): string =>
   `COPY (SELECT ${columns} FROM ${table}) TO STDOUT`;
 
-/** Jobs that have not ended. */
 export const copyJobsOut = (columns: string): string =>
   `COPY (SELECT ${columns} FROM jobs.job WHERE state <= 'active') TO STDOUT`;

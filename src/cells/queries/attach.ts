@@ -1,7 +1,7 @@
 import { sql, statement } from '../../db/sql';
 
-// Run on the node that has the tables of a cell. There a distributed table is an ordinary table,
-// its shard, with a number at the end of its name.
+// Run on the node with the tables of a cell. There a distributed table is an ordinary table, its
+// shard, with a number at the end of its name.
 
 const CATALOG = sql`
   CREATE TEMP TABLE IF NOT EXISTS pg_dist_shard (logicalrelid regclass, shardid bigint);
@@ -22,14 +22,13 @@ const SHARDS = sql`
   JOIN pg_dist_shard d ON d.logicalrelid = c.oid
   WHERE s.nspname = {schema} AND NOT c.relispartition`;
 
-/** Whether the node has a queue of jobs. */
 export const HAS_QUEUE = statement(
   'cells.has_queue',
   sql`SELECT to_regclass('jobs.version') IS NOT NULL AS has_queue`,
   { prepared: false },
 );
 
-/** The shard of each table of a schema, with the columns that are stored. */
+/** The shard of each table of a schema, with its stored columns. */
 export const LIST_SHARDS = statement(
   'cells.list_shards',
   sql`
@@ -47,9 +46,9 @@ export const LIST_SHARDS = statement(
 ).returning<{ name: string; shard: string; company_column: string; columns: string }>();
 
 /**
- * The commands that make a view of each shard, with its table's name and defaults. Statements use
- * the system columns ctid, xmin and xmax, which views do not have of themselves. A company that leaves is
- * not in the views, and no row of it can be written through them.
+ * Commands that make a view of each shard, with its table's name and defaults. Statements use the
+ * system columns ctid, xmin and xmax, which views lack by default. A company that leaves is not in
+ * the views, and its rows cannot be written through them.
  */
 export const LIST_VIEWS = statement(
   'cells.list_views',

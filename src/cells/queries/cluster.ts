@@ -1,9 +1,8 @@
 import { sql, statement } from '../../db/sql';
 import { DIRECTORY } from './directory';
 
-// What Citus knows of its nodes and of the tables on them. The catalogs and functions of Citus
-// exist only in a database with the extension: for the check of these statements, temporary ones
-// stand for them.
+// Data of Citus about its nodes and their tables. Its catalogs and functions exist only in a
+// database with the extension: temporary ones replace them while these statements are checked.
 
 const CATALOG = sql`
   CREATE TEMP TABLE IF NOT EXISTS pg_dist_node (
@@ -14,7 +13,7 @@ const CATALOG = sql`
   CREATE TEMP TABLE IF NOT EXISTS pg_dist_placement (shardid bigint, groupid int);
 `;
 
-/** The extension and its version; null in a database without it. */
+/** `version` is null in a database without the extension. */
 export const READ_CLUSTER = statement(
   'cells.read_cluster',
   sql`
@@ -25,7 +24,7 @@ export const READ_CLUSTER = statement(
   { prepared: false, nullable: ['version'] },
 );
 
-/** All nodes, the coordinator too. */
+/** All nodes, including the coordinator. */
 export const LIST_NODES = statement(
   'cells.list_nodes',
   sql`
@@ -37,7 +36,7 @@ export const LIST_NODES = statement(
   { prepared: false, needs: CATALOG },
 ).returning<{ groupid: number; host: string; port: number }>();
 
-/** Nodes that hold data, the coordinator only where it is set to. */
+/** Nodes that hold data; the coordinator only if it is set to. */
 export const LIST_DATA_NODES = statement(
   'cells.list_data_nodes',
   sql`
@@ -49,7 +48,7 @@ export const LIST_DATA_NODES = statement(
   { prepared: false, needs: CATALOG },
 ).returning<{ groupid: number; host: string; port: number }>();
 
-/** The node that has the tables of a schema; no row where that has no distributed table. */
+/** The node with the tables of a schema; no row if it has no distributed table. */
 export const FIND_NODE_OF_SCHEMA = statement(
   'cells.find_node_of_schema',
   sql`
@@ -64,7 +63,6 @@ export const FIND_NODE_OF_SCHEMA = statement(
   { prepared: false, needs: CATALOG },
 ).returning<{ groupid: number; host: string; port: number }>();
 
-/** The cells with their nodes and their sizes. */
 export const LIST_SIZES = statement(
   'cells.list_sizes',
   sql`

@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-/** Stand for the functions of Citus while statements are checked. */
+/** Stand-ins for the functions of Citus while statements are checked. */
 const FUNCTIONS = sql`
   CREATE OR REPLACE FUNCTION citus_schema_distribute(regnamespace) RETURNS void
     LANGUAGE sql AS 'SELECT';
@@ -8,7 +8,7 @@ const FUNCTIONS = sql`
     LANGUAGE sql AS 'SELECT';
 `;
 
-/** Gives the tables of a schema to one node, which Citus chooses. */
+/** Assigns the tables of a schema to one node, which Citus chooses. */
 export const DISTRIBUTE_SCHEMA = statement(
   'cells.distribute_schema',
   sql`
@@ -17,7 +17,7 @@ export const DISTRIBUTE_SCHEMA = statement(
   { prepared: false, needs: FUNCTIONS },
 );
 
-/** Moves the tables of a schema that nobody uses yet. */
+/** Moves the tables of a schema that is not in use yet. */
 export const MOVE_EMPTY_SCHEMA = statement(
   'cells.move_empty_schema',
   sql`

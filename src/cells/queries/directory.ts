@@ -1,7 +1,7 @@
 import { sql, statement } from '../../db/sql';
 
-// The directory of a distributed installation: which cell a company is in, and which company a key
-// belongs to that requests name it by. Every node has all of it (reference tables).
+// The directory of a distributed installation: the cell of each company, and the company of each
+// key by which requests name it. Every node has all of it (reference tables).
 
 export const MAKE_DIRECTORY = [
   sql`CREATE SCHEMA IF NOT EXISTS directory`,
@@ -34,7 +34,9 @@ export const MAKE_DIRECTORY = [
     )`,
 ];
 
-/** The tables of the directory that are not reference tables yet, in the order of their keys. */
+/**
+ * Tables of the directory that are not reference tables yet, in the order of their foreign keys.
+ */
 export const LIST_LOCAL_DIRECTORY = statement(
   'cells.list_local_directory',
   sql`
@@ -51,7 +53,7 @@ export const LIST_LOCAL_DIRECTORY = statement(
   },
 );
 
-/** Stand for the directory while statements are checked. */
+/** Stand-in for the directory while statements are checked. */
 export const DIRECTORY = sql`
   CREATE SCHEMA IF NOT EXISTS directory;
   CREATE TABLE IF NOT EXISTS directory.cells (
@@ -80,7 +82,6 @@ export const LIST_CELLS = statement(
   { prepared: false, needs: DIRECTORY },
 ).returning<{ id: number; name: string; state: string; takes_companies: boolean }>();
 
-/** Makes a cell known, or changes its state. */
 export const SAVE_CELL = statement(
   'cells.save_cell',
   sql`
@@ -91,7 +92,7 @@ export const SAVE_CELL = statement(
   { prepared: false, needs: DIRECTORY },
 );
 
-/** Gives no further company to a cell. */
+/** Assigns no further company to a cell. */
 export const CLOSE_CELL = statement(
   'cells.close_cell',
   sql`UPDATE directory.cells SET takes_companies = false WHERE id = {id}::int`,
@@ -104,14 +105,12 @@ export const FORGET_CELL = statement(
   { prepared: false, needs: DIRECTORY },
 );
 
-/** The number of the next cell. */
 export const NEXT_CELL = statement(
   'cells.next_cell',
   sql`SELECT (coalesce(max(id), 0) + 1)::int AS id FROM directory.cells`,
   { prepared: false, needs: DIRECTORY },
 );
 
-/** Gives a company to a cell. */
 export const SAVE_COMPANY = statement(
   'cells.save_company',
   sql`
@@ -122,7 +121,10 @@ export const SAVE_COMPANY = statement(
   { prepared: false, needs: DIRECTORY },
 );
 
-/** Notes where a company is, where its rows are copied to, and where it still has rows. */
+/**
+ * Records the cell of a company, the one that its rows are copied to, and the one that still has
+ * rows.
+ */
 export const PLACE_COMPANY = statement(
   'cells.place_company',
   sql`
@@ -134,7 +136,6 @@ export const PLACE_COMPANY = statement(
   { prepared: false, needs: DIRECTORY },
 );
 
-/** The companies of a cell. */
 export const LIST_COMPANIES_OF = statement(
   'cells.list_companies_of',
   sql`
@@ -152,7 +153,6 @@ export const FORGET_COMPANIES = statement(
   { prepared: false, needs: DIRECTORY },
 );
 
-/** Companies between two cells. */
 export const LIST_MOVING_COMPANIES = statement(
   'cells.list_moving_companies',
   sql`
@@ -164,7 +164,7 @@ export const LIST_MOVING_COMPANIES = statement(
   { prepared: false, needs: DIRECTORY },
 ).returning<{ company_id: string; cell_id: number }>();
 
-/** Whose key it is, and where that company is. */
+/** The company of a key, and its cell. */
 export const FIND_KEY = statement(
   'cells.find_key',
   sql`
@@ -187,8 +187,8 @@ export const FIND_COMPANY = statement(
 ).returning<{ cell_id: number; moves: boolean }>();
 
 /**
- * Makes a key that of a company, unless it is another's. Returns whose it is then. A key that is
- * claimed again is not one that was given up (RELEASE_KEY, DELETE_KEY).
+ * Registers a key for a company, unless it is another's. Returns its owner. Claiming a key again
+ * protects it from RELEASE_KEY and DELETE_KEY.
  */
 export const CLAIM_KEY = statement(
   'cells.claim_key',
@@ -206,8 +206,8 @@ export const CLAIM_KEY = statement(
 ).returning<{ company_id: string }>();
 
 /**
- * Lets others have a key that its company no longer has. One that was claimed within the last
- * minute may be about to be written again: housekeeping releases it, if it was not.
+ * Frees a key that its company no longer has. A key claimed within the last minute may be about to
+ * be written again: housekeeping releases it if it was not.
  */
 export const RELEASE_KEY = statement(
   'cells.release_key',
@@ -219,7 +219,7 @@ export const RELEASE_KEY = statement(
   { prepared: false, needs: DIRECTORY },
 );
 
-/** Keys of the companies of a cell that were claimed more than an hour ago, in their order. */
+/** Keys of a cell's companies that were claimed more than an hour ago, in order. */
 export const LIST_OLD_KEYS = statement(
   'cells.list_old_keys',
   sql`
@@ -235,7 +235,7 @@ export const LIST_OLD_KEYS = statement(
   { prepared: false, needs: DIRECTORY },
 ).returning<{ kind: string; key: string; company_id: string; claimed_at: string }>();
 
-/** Deletes a key that was not claimed again since it was read. */
+/** Deletes a key, unless it was claimed again since it was read. */
 export const DELETE_KEY = statement(
   'cells.delete_key',
   sql`
@@ -245,7 +245,6 @@ export const DELETE_KEY = statement(
   { prepared: false, needs: DIRECTORY },
 );
 
-/** All keys of the installation that is being distributed. */
 export const COPY_KEYS = statement(
   'cells.copy_keys',
   sql`
@@ -262,7 +261,7 @@ export const COPY_KEYS = statement(
   { prepared: false, needs: DIRECTORY },
 );
 
-/** Of some keys, those that a record of a cell has. Run in that cell. */
+/** The given keys that a record of this cell has. Run in the cell. */
 export const FIND_KEPT_KEYS = statement(
   'cells.find_kept_keys',
   sql`

@@ -20,7 +20,6 @@ export const LIST_COMPANIES = statement(
   { prepared: false },
 );
 
-/** Sessions of others in this database. */
 export const LIST_OTHER_SESSIONS = statement(
   'cells.list_other_sessions',
   sql`

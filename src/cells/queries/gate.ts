@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-/** Stand for the functions of Citus while statements are checked. */
+/** Stand-ins for the functions of Citus while statements are checked. */
 const FUNCTIONS = sql`
   CREATE OR REPLACE FUNCTION citus_schema_move(regnamespace, text, int, text) RETURNS void
     LANGUAGE sql AS 'SELECT';
@@ -25,7 +25,7 @@ export const DELAY_SWITCH = statement(
   { prepared: false, needs: FUNCTIONS },
 );
 
-/** Copies the tables of a schema to a node while they are written, and switches over to them. */
+/** Copies the tables of a schema to a node while they are written, then switches over. */
 export const MOVE_SCHEMA = statement(
   'cells.move_schema',
   sql`
@@ -36,7 +36,7 @@ export const MOVE_SCHEMA = statement(
   { prepared: false, needs: FUNCTIONS },
 );
 
-/** Whether a session waits for a lock of Citus. */
+/** True if a session waits for a lock of Citus. */
 export const IS_WAITING = statement(
   'cells.is_waiting',
   sql`
@@ -48,7 +48,6 @@ export const IS_WAITING = statement(
   { prepared: false },
 );
 
-/** Ends the sessions of this database that move cells. */
 export const END_MOVES = statement(
   'cells.end_moves',
   sql`

@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-/** Next to that of migrations (db/migrate.ts). */
+/** The number after that of migrations (src/db/migrate.ts). */
 const LOCK = sql`7481202`;
 
 /** Takes the lock of commands that change cells, until the session ends. */
@@ -16,7 +16,7 @@ export const WAIT_FOR_LOCK = statement(
   { prepared: false },
 );
 
-/** Whether a command changes cells now. */
+/** True while a command changes cells. */
 export const IS_LOCKED = statement(
   'cells.is_locked',
   sql`

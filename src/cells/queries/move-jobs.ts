@@ -2,14 +2,13 @@ import { sql, statement } from '../../db/sql';
 
 // The queue of a node; `jobs.job` belongs to pg-boss.
 
-/** Whether the node has a queue. */
 export const HAS_JOBS = statement(
   'cells.has_jobs',
   sql`SELECT to_regclass('jobs.job') IS NOT NULL AS has_jobs`,
   { prepared: false },
 );
 
-/** The jobs of companies that have not ended. */
+/** Unfinished jobs of companies. */
 export const LIST_JOBS = statement(
   'cells.list_jobs',
   sql`
@@ -20,7 +19,10 @@ export const LIST_JOBS = statement(
   { prepared: false },
 );
 
-/** Adds jobs, unless they are there. Those that run start again once their run has noticed it. */
+/**
+ * Adds jobs that are not there. Running ones start again after the time by which their run has
+ * noticed the move.
+ */
 export const ADD_JOBS = statement(
   'cells.add_jobs',
   sql`
@@ -49,7 +51,7 @@ export const DELETE_JOBS = statement(
   { prepared: false },
 );
 
-/** Takes the jobs of a company away from the runs that have them. They start again later. */
+/** Ends the runs of a company's jobs. They start again later. */
 export const RESTART_JOBS = statement(
   'cells.restart_jobs',
   sql`
@@ -61,7 +63,7 @@ export const RESTART_JOBS = statement(
   { prepared: false },
 );
 
-/** Deletes the jobs of companies that have not ended. */
+/** Deletes unfinished jobs of companies. */
 export const DELETE_JOBS_OF = statement(
   'cells.delete_jobs_of',
   sql`

@@ -17,7 +17,7 @@ export const IS_DISTRIBUTED = statement(
   { prepared: false },
 );
 
-/** The cells, and the node on which each one's table of companies is; null where it has none. */
+/** The cells with their nodes, found by the table of companies; null if a cell has no tables. */
 export const LIST_PLACES = statement(
   'cells.list_places',
   sql`
@@ -31,7 +31,7 @@ export const LIST_PLACES = statement(
   { prepared: false, needs: CATALOG, nullable: ['groupid', 'host', 'port'] },
 ).returning<{ id: number; schema: string; state: string }>();
 
-/** Companies whose place was changed since an instant. */
+/** Companies whose cell was changed since an instant. */
 export const LIST_MOVED_COMPANIES = statement(
   'cells.list_moved_companies',
   sql`
@@ -43,7 +43,7 @@ export const LIST_MOVED_COMPANIES = statement(
   { prepared: false, needs: CATALOG },
 ).returning<{ company_id: string; cell_id: number; moves: boolean; changed_at: Date }>();
 
-/** The cell with the fewest companies, of those that take companies. */
+/** The cell with the fewest companies, among those that take new ones. */
 export const FIND_EMPTIEST = statement(
   'cells.find_emptiest',
   sql`

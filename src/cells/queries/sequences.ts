@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-// Run on the node that has a cell.
+// Run on the node of a cell.
 
 /** The sequences that a cell needs: those of its tables, and those that belong to no column. */
 export const LIST_SEQUENCES = statement(

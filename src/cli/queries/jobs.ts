@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-/** By kind, jobs that have not ended; `jobs.job` belongs to pg-boss. */
+/** Unfinished jobs by kind; `jobs.job` belongs to pg-boss. */
 export const LIST_JOBS = statement(
   'cli.list_jobs',
   sql`

@@ -44,7 +44,7 @@ export const COMPANY_OF_LIST = statement(
   { prepared: false },
 );
 
-/** The server's version, and how many of the extensions that we need it has. */
+/** The server's version, and how many of the required extensions it has. */
 export const SERVER_VERSION = statement(
   'cli.server_version',
   sql`
@@ -58,7 +58,6 @@ export const SERVER_VERSION = statement(
   { prepared: false },
 );
 
-/** Numbers whose purchase was begun and not finished. */
 export const UNFINISHED_PURCHASES = statement(
   'cli.unfinished_purchases',
   sql`

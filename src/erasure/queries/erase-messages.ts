@@ -1,7 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-// Texts and e-mails of a person, in the order of their ids. Each says whether it was deleted before,
-// and so no longer counted.
+// Texts and e-mails of a person, in the order of their ids. `was_counted`: not deleted before.
 
 export const ERASE_TEXTS = statement(
   'erasure.erase_texts',

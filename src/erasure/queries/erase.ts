@@ -1,9 +1,8 @@
 import { sql, statement } from '../../db/sql';
 import { isMentioned } from './spelled';
 
-// What is erased of a person, a portion at a time. Calls stay, as those of a caller who withheld the
-// number: money and reports are made of them. Leads, texts and e-mails stay as deleted ones without
-// content.
+// Erases a person, a portion at a time. Calls stay, as if the caller had withheld the number: money
+// and reports depend on them. Leads, texts and e-mails stay as deleted ones without content.
 
 const IN_CALLS = sql`company_id = {company_id} AND call_id = ANY ({call_ids}::bigint[])`;
 const IN_LEADS = sql`company_id = {company_id} AND lead_id = ANY ({lead_ids}::bigint[])`;
@@ -76,7 +75,7 @@ export const DELETE_DECISIONS = statement(
   { prepared: false },
 );
 
-/** Conversions of calls: of a person, the number and why one was returned. */
+/** Conversions of calls lose the number and the reason of a return. */
 export const ERASE_CONVERSIONS = statement(
   'erasure.erase_conversions',
   sql`
@@ -87,7 +86,6 @@ export const ERASE_CONVERSIONS = statement(
   { prepared: false },
 );
 
-/** Conversions that have the number, of whatever call. */
 export const ERASE_CONVERSIONS_OF_NUMBER = statement(
   'erasure.erase_conversions_of_number',
   sql`
@@ -105,7 +103,7 @@ export const ERASE_CONVERSIONS_OF_NUMBER = statement(
   { prepared: false },
 );
 
-/** Entries of the ledger keep their amounts, and lose what people wrote about a call. */
+/** Entries of the ledger keep their amounts, and lose the notes about a call. */
 export const ERASE_NOTES = statement(
   'erasure.erase_notes',
   sql`
@@ -116,7 +114,7 @@ export const ERASE_NOTES = statement(
   { prepared: false },
 );
 
-/** The instruction by which a leg was dialed has the caller's number. */
+/** The dial instruction of a leg has the caller's number. */
 export const ERASE_ATTEMPTS = statement(
   'erasure.erase_attempts',
   sql`
@@ -148,7 +146,6 @@ export const DELETE_PINGS = statement(
   { prepared: false },
 );
 
-/** Of bidders that were asked about the person. */
 export const DELETE_BIDS = statement(
   'erasure.delete_bids',
   sql`
@@ -159,7 +156,7 @@ export const DELETE_BIDS = statement(
   { prepared: false },
 );
 
-/** A contact that stays keeps the number alone. */
+/** A contact that stays keeps only the number. */
 export const ERASE_CONTACT = statement(
   'erasure.erase_contact',
   sql`
@@ -193,7 +190,7 @@ export const DELETE_RESTRICTIONS = statement(
   { prepared: false },
 );
 
-/** What was to be delivered to webhooks is not delivered any more. */
+/** A waiting delivery is not delivered any more. */
 export const EMPTY_DELIVERY = sql`
   request_body = NULL, request_url = '', request_headers = '{}',
   status = CASE status WHEN 'waiting' THEN 'dead' ELSE status END, due_at = NULL`;
@@ -224,7 +221,7 @@ export const ERASE_WEBHOOK_LOGS = statement(
   { prepared: false },
 );
 
-/** Events that have not become deliveries yet. */
+/** Events without deliveries yet. */
 export const DELETE_EVENTS = statement(
   'erasure.delete_events',
   sql`
@@ -239,7 +236,7 @@ export const DELETE_EVENTS = statement(
   { prepared: false },
 );
 
-/** Events of others that have the number all the same, such as a text of somebody unknown. */
+/** Other events with the number, such as a text from an unknown sender. */
 export const DELETE_MENTIONING_EVENTS = statement(
   'erasure.delete_mentioning_events',
   sql`
@@ -250,7 +247,7 @@ export const DELETE_MENTIONING_EVENTS = statement(
   { prepared: false },
 );
 
-/** The address is that of the person where a page of the company sent the request. */
+/** The IP address is the person's where a page of the company sent the request. */
 export const EMPTY_CHANGE_LOG = sql`
   changes = '{}', changes_shown = NULL, client_request_id = NULL,
   ip = CASE WHEN access_token_id IS NULL THEN NULL ELSE ip END`;

@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-// What refers to a telephone number: leads and calls of the person, a portion at a time.
+// Finds the leads and calls of a telephone number, a portion at a time.
 
 const LEADS_OF_NUMBER = sql`
   SELECT l.id FROM leads l WHERE l.company_id = {company_id} AND l.caller_number = {number}::bigint`;
@@ -21,7 +21,7 @@ export const READ_COUNTRY = statement(
   { prepared: false },
 );
 
-/** Whether the person is in a call, and until when a buyer is reserved for one. */
+/** A call in progress of the person, and the end of a reservation of a buyer for one. */
 export const FIND_ACTIVITY = statement(
   'erasure.find_activity',
   sql`
@@ -52,7 +52,7 @@ export const LOCK_LIVING_LEADS = statement(
   { prepared: false },
 ).returning<{ id: string }>();
 
-/** Leads that were deleted; those that are erased have no number any more. */
+/** Deleted leads that are not erased yet: erased ones have no number. */
 export const LIST_DELETED_LEADS = statement(
   'erasure.list_deleted_leads',
   sql`
@@ -66,7 +66,7 @@ export const LIST_DELETED_LEADS = statement(
   { prepared: false, nullable: ['email'] },
 ).returning<{ id: string }>();
 
-/** Calls that have ended. */
+/** Ended calls. */
 export const LIST_CALLS = statement(
   'erasure.list_calls',
   sql`
@@ -79,7 +79,7 @@ export const LIST_CALLS = statement(
   { prepared: false },
 ).returning<{ id: string }>();
 
-/** What names a person and stays, because it keeps the person from being contacted. */
+/** Rows that name the person and stay, because they keep the person from being contacted. */
 export const COUNT_KEPT = statement(
   'erasure.count_kept',
   sql`

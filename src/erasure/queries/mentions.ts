@@ -3,10 +3,10 @@ import { template, type Template } from '../../db/statement';
 import { EMPTY_CHANGE_LOG, EMPTY_DELIVERY, EMPTY_WEBHOOK_LOG } from './erase';
 import { isMentioned, withPlainDigits } from './spelled';
 
-// Looks for a person in texts, a window of rows at a time: statements whose tables and columns are
-// those of the declaration (personal-data.ts).
+// Searches texts for a person, a window of rows at a time. The tables and columns are those of
+// src/erasure/personal-data.ts.
 
-/** The last row that was looked at, and how many of the window mention the person. */
+/** The last row of a window, and how many of its rows mention the person. */
 export interface SearchedWindow {
   last: string;
   mentioned: number;
@@ -17,7 +17,7 @@ const bindTo = ({ text }: SqlText): Template => template(text, { prepared: false
 const joinSql = (parts: readonly SqlText[], separator: string): SqlText =>
   new SqlText(parts.map(({ text }) => text).join(separator));
 
-/** Columns that are lists have brackets behind their names. */
+/** Columns that are lists are declared with brackets. */
 const nameOf = (column: string): string => column.replace('[]', '');
 
 const isAnyMentioned = (columns: readonly string[]): SqlText =>
@@ -26,7 +26,7 @@ const isAnyMentioned = (columns: readonly string[]): SqlText =>
     ' OR ',
   );
 
-/** A company is the only row of its table that is its own. */
+/** A company owns the row of companies with its id, and rows of other tables by company_id. */
 const ownRows = (table: string): SqlText =>
   table === 'companies' ? sql`t.id = {company_id}` : sql`t.company_id = {company_id}`;
 
@@ -71,11 +71,9 @@ function redactColumn(column: string): SqlText {
     END`;
 }
 
-/** Takes the person out of the columns. */
 export const redactMentions = (table: string, columns: readonly string[]): Template =>
   updateMentioned(table, columns, joinSql(columns.map(redactColumn), ', '));
 
-/** Counts the rows of which a column mentions the person. */
 export const countMentions = (table: string, columns: readonly string[]): Template =>
   bindTo(sql`
     WITH part AS (${nextRows(table)})
@@ -90,7 +88,7 @@ export const countMentions = (table: string, columns: readonly string[]): Templa
     FROM part p
   `);
 
-/** Records of what others sent and received: one that mentions the person is emptied. */
+/** Change logs and webhook requests: a row that mentions the person is emptied. */
 export const EMPTIED: Readonly<Record<string, Template>> = {
   change_logs: updateMentioned('change_logs', ['changes', 'client_request_id'], EMPTY_CHANGE_LOG),
   webhook_deliveries: updateMentioned(

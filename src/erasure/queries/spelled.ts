@@ -8,11 +8,11 @@ const THEIR_DIGITS = new SqlText(`'012345678901234567890123456789'`);
 export const withPlainDigits = (column: string): SqlText =>
   sql`translate(${new SqlText(column)}::text, ${OTHER_DIGITS}, ${THEIR_DIGITS})`;
 
-/** Whether a text has the number or an address of the person, in whatever spelling. */
+/** True for a text with the number or an address of the person, in any spelling. */
 export const isMentioned = (column: string): SqlText =>
   sql`${withPlainDigits(column)} ~* {pattern}::text`;
 
-/** The same, or has no other digits than those of the number. */
+/** Like `isMentioned`, or the text has exactly the digits of the number. */
 export const isSpelled = (column: string): SqlText => sql`
   (
     ${isMentioned(column)}

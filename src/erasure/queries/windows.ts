@@ -1,9 +1,9 @@
 import { sql, statement } from '../../db/sql';
 import { isSpelled } from './spelled';
 
-// Tables without an id, a window of rows at a time: each statement says where its window ended.
+// Tables without an id, a window of rows at a time: each statement returns the end of its window.
 
-/** Rows of uploaded files that could not be read; the columns say which were looked at. */
+/** Unreadable rows of uploaded files; `last_file` and `last_line` are the end of the window. */
 export const ERASE_REJECTED_ROWS = statement(
   'erasure.erase_rejected_rows',
   sql`
@@ -34,7 +34,7 @@ export const ERASE_REJECTED_ROWS = statement(
   { prepared: false },
 ).returning<{ last_file: string; last_line: string }>();
 
-/** Values of lists that are the number or an address, among those that come next. */
+/** Values of lists that are the number or an address, within the next window. */
 export const FIND_LIST_VALUES = statement(
   'erasure.find_list_values',
   sql`
@@ -61,7 +61,6 @@ export const FIND_LIST_VALUES = statement(
   { prepared: false },
 ).returning<{ last_list: string; last_id: string }>();
 
-/** Locks a list, also one that was deleted. */
 export const LOCK_LIST = statement(
   'erasure.lock_list',
   sql`

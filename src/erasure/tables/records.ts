@@ -10,7 +10,7 @@ import {
   type PersonalData,
 } from './table-data';
 
-// What happens in a company: most of it is about persons.
+// Tables of activity: most of their rows are about persons.
 
 const noContact = (columns: string): Kept => ({
   columns,
@@ -66,7 +66,7 @@ export const RECORDS: PersonalData = {
     ],
   },
   change_logs: {
-    // The address where a page of the company sent the request: it is the person's then.
+    // The IP address is the person's where a page of the company sent the request.
     erased: 'changes changes_shown ip client_request_id',
     redacted: 'credentials',
     impersonal: [codes('record_type action operation'), business('user_email'), keys('request_id')],

@@ -1,6 +1,6 @@
 import { business, codes, inUse, keys, ownKeys, service, type PersonalData } from './table-data';
 
-// What a company sets up, and what is of the service itself.
+// Tables of settings, and of the service itself.
 
 const EXTERNAL_ID = ownKeys('external_record_id');
 

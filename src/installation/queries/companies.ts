@@ -65,7 +65,6 @@ export const BUSY_IDS = statement(
   { prepared: false, nullable: ['name'] },
 );
 
-/** The live lead of a number. */
 export const LEAD_OF_NUMBER = statement(
   'installation.lead_of_number',
   sql`
@@ -111,7 +110,7 @@ export const UPLOADED_FILES = statement(
   { prepared: false },
 );
 
-/** From now on, nobody is let in: credentials are looked up again within seconds. */
+/** Refuses further requests: credentials are looked up again within seconds. */
 export const CLOSE_COMPANY = statement(
   'installation.close_company',
   sql`UPDATE companies SET removed_at = now() WHERE id = {company_id} AND removed_at IS NULL`,

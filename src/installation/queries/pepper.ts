@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-/** Keeps what is there: the first process on a new database decides. */
+/** Does not overwrite: the first process on a new database decides. */
 export const CLAIM_PEPPER = statement(
   'installation.claim_pepper',
   sql`INSERT INTO installations (pepper_check) VALUES ({pepper_check}) ON CONFLICT DO NOTHING`,
@@ -16,7 +16,7 @@ export const REPLACE_PEPPER = statement(
   { prepared: false },
 );
 
-/** The digest of the pepper, and whether anything was made with a pepper. */
+/** The digest of the pepper; `has_credentials` tells if anything was made with a pepper. */
 export const PEPPER_STATE = statement(
   'installation.pepper_state',
   sql`
@@ -27,7 +27,6 @@ export const PEPPER_STATE = statement(
   { prepared: false, nullable: ['pepper_check'] },
 );
 
-/** Credentials that are in use. */
 export const COUNT_CREDENTIALS = statement(
   'installation.count_credentials',
   sql`

@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-/** A process says that it runs. */
+/** Registers a process, or renews its heartbeat. */
 export const SEE_PROCESS = statement(
   'installation.see_process',
   sql`
@@ -16,7 +16,6 @@ export const DELETE_PROCESS = statement(
   { prepared: false },
 );
 
-/** The processes that have said within a few seconds that they run. */
 export const RUNNING_PROCESSES = statement(
   'installation.running_processes',
   sql`

@@ -1,6 +1,5 @@
 import { sql, statement } from '../../db/sql';
 
-/** What must be equal in all processes. */
 export const READ_SHARED = statement(
   'installation.read_shared',
   sql`SELECT storage_id, settings FROM installations`,

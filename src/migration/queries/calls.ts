@@ -1,9 +1,7 @@
 import { countRows } from '../../db/counters';
 import { sql, statement } from '../../db/sql';
 
-// Calls of another service, which have ended.
-
-/** Returns the ids of those that are new. No caps are used, and no events are recorded. */
+/** Returns the ids of new ones. No caps are used, and no events are recorded. */
 export const MOVE_CALLS = statement(
   'migration.move_calls',
   sql`
@@ -50,7 +48,7 @@ export const MOVE_CALLS = statement(
   { prepared: false },
 );
 
-/** What buyers paid for them: a caller who was paid for is a repeat caller here too. */
+/** The revenue that buyers paid for them: a caller who was paid for is a repeat caller here too. */
 export const MOVE_CONVERSIONS = statement(
   'migration.move_conversions',
   sql`
@@ -68,7 +66,7 @@ export const MOVE_CONVERSIONS = statement(
   { prepared: false },
 );
 
-/** Of leads that calls name, those that are here. */
+/** The leads named by calls that exist here. */
 export const FIND_LEADS = statement(
   'migration.find_leads',
   sql`SELECT id FROM leads WHERE company_id = {company_id} AND id = ANY ({ids}::bigint[])`,

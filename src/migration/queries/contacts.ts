@@ -1,8 +1,8 @@
 import { countRows } from '../../db/counters';
 import { sql, statement } from '../../db/sql';
 
-// Contacts of another service. Whoever does not want to be contacted there is not contacted here:
-// what is known of a number here is only ever added to.
+// Contacts of another service. A person who must not be contacted there is not contacted here:
+// restrictions of a number are only added.
 
 const OF_OTHERS = sql`
   blocked = contacts.blocked OR excluded.blocked,
@@ -10,7 +10,7 @@ const OF_OTHERS = sql`
   opt_out = contacts.opt_out OR excluded.opt_out,
   opted_out_at = coalesce(contacts.opted_out_at, excluded.opted_out_at)`;
 
-/** Returns whether each is new. Fails where another number has the id or the uuid. */
+/** Returns if each is new. Fails if another number has the id or the uuid. */
 export const MOVE_CONTACTS = statement(
   'migration.move_contacts',
   sql`
@@ -74,7 +74,7 @@ export const MOVE_RESTRICTIONS_OF_SCHEDULES = statement(
   { prepared: false },
 );
 
-/** Contacts of whom only is known what they do not want. */
+/** Contacts of which only the restrictions are known. */
 export const RESTRICT_NUMBERS = statement(
   'migration.restrict_numbers',
   sql`

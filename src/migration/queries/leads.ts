@@ -1,12 +1,10 @@
 import { countRows } from '../../db/counters';
 import { sql, statement } from '../../db/sql';
 
-// Leads of another service.
-
 /**
- * Returns the ids of those that are new: not of leads that are here already, nor where another live
- * lead of the number is. A live lead goes on with the action that is next there; where the service
- * does not say which it is, the lead waits until it is started again.
+ * Returns the ids of new ones: not of leads that exist here already, nor where another live lead of
+ * the number exists. A live lead continues with the action that is next there; if the service does
+ * not name it, the lead waits until it is started again.
  */
 export const MOVE_LEADS = statement(
   'migration.move_leads',

@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-// How far each resource of a source was read.
+// Position up to which each resource of a source was read.
 
 export const READ_POSITION = statement(
   'migration.read_position',
@@ -32,7 +32,7 @@ export const SAVE_POSITION = statement(
   { prepared: false },
 );
 
-/** The next run reads everything again: what is new since this one is found so. */
+/** The next run reads everything again, and thus finds new records. */
 export const DELETE_POSITIONS = statement(
   'migration.delete_positions',
   sql`DELETE FROM migration_positions WHERE company_id = {company_id} AND source = {source}`,

@@ -20,7 +20,6 @@ export const FIND_TOKEN_RIGHTS_OF_USER = statement(
   { prepared: false },
 );
 
-/** The teams that are granted a buyer group. */
 export const FIND_TEAMS_OF_GROUP = statement(
   'people.find_teams_of_group',
   sql`
@@ -31,7 +30,7 @@ export const FIND_TEAMS_OF_GROUP = statement(
   { prepared: false },
 );
 
-/** Lets credentials expire at a time, or earlier as before; returns what they were. */
+/** Lets credentials expire at a time, but never later than before; returns their old columns. */
 export const EXPIRE_CREDENTIALS = statement(
   'people.expire_credentials',
   sql`

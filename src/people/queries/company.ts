@@ -1,6 +1,5 @@
 import { sql, statement } from '../../db/sql';
 
-/** The record of the company as JSON, in the contract's order. */
 const RECORD = sql`
   (
     SELECT row_to_json(r)
@@ -84,7 +83,6 @@ export const UPDATE_COMPANY = statement(
   { prepared: false },
 );
 
-/** Where calls of the company may go on the word of others. */
 export const READ_DESTINATION_POLICY = statement(
   'people.read_destination_policy',
   sql`

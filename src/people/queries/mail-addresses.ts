@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-/** For each mailbox what has no room for a mail; an empty text where the mail is counted. */
+/** For each mailbox the quota that is used up; an empty text where the mail is counted. */
 export const TAKE_MAILS = statement(
   'people.take_mails',
   sql`
@@ -22,8 +22,8 @@ export const FIND_CONFIRMED = statement(
 );
 
 /**
- * Begins a confirmation of each address that has none, and none that was asked for within some
- * hours. Ascending, so that two requests never wait for each other.
+ * Starts a confirmation of each unconfirmed address that was not asked within `again_hours`.
+ * Ascending, so that two requests never wait for each other.
  */
 export const BEGIN_CONFIRMATIONS = statement(
   'people.begin_confirmations',
@@ -58,7 +58,9 @@ export const FIND_CONFIRMATION = statement(
   { prepared: false },
 );
 
-/** Returns no row where the address was confirmed, or another confirmation begun, meanwhile. */
+/**
+ * Returns no row where the address was confirmed, or another confirmation started, in the meantime.
+ */
 export const CONFIRM_ADDRESS = statement(
   'people.confirm_address',
   sql`
@@ -71,7 +73,7 @@ export const CONFIRM_ADDRESS = statement(
   { prepared: false },
 );
 
-/** Who accepts an invitation has read a mail to the address. */
+/** An accepted invitation proves that its address was read. */
 export const CONFIRM_INVITED_ADDRESS = statement(
   'people.confirm_invited_address',
   sql`
@@ -82,7 +84,7 @@ export const CONFIRM_INVITED_ADDRESS = statement(
   { prepared: false },
 );
 
-/** The addresses that may be invited: no invitation was mailed to them within some minutes. */
+/** The addresses that may be invited: no invitation was mailed to them within `again_minutes`. */
 export const BEGIN_INVITATIONS = statement(
   'people.begin_invitations',
   sql`
@@ -106,7 +108,7 @@ export const FIND_INVITED_AT = statement(
   { prepared: false },
 );
 
-/** Counts of days that are over, of all companies; a portion. */
+/** A portion of the counts of past days, of all companies. */
 export const DELETE_OLD_MAIL_COUNTS = statement(
   'people.delete_old_mail_counts',
   sql`
@@ -128,7 +130,6 @@ export const DELETE_OLD_MAIL_COUNTS = statement(
   { prepared: false },
 );
 
-/** Mails of today that had no room, and how many companies they are of. */
 export const COUNT_REFUSED_MAILS = statement(
   'people.count_refused_mails',
   sql`

@@ -1,6 +1,8 @@
 import { sql, statement } from '../../db/sql';
 
-/** Of users: those who have no access token and are not in the team yet. */
+/**
+ * Users without access token who are not in the team, except those invited within `again_minutes`.
+ */
 export const FIND_USERS_TO_INVITE = statement(
   'people.find_users_to_invite',
   sql`
@@ -126,7 +128,6 @@ export const DELETE_GENERATED_TEAM_OF_GROUP = statement(
   { prepared: false },
 );
 
-/** The permissions of the teams that a user with this address is in. */
 export const FIND_TEAM_RIGHTS_BY_EMAIL = statement(
   'people.find_team_rights_by_email',
   sql`

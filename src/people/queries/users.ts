@@ -35,7 +35,7 @@ export const FIND_EMAILS = statement(
   { prepared: false },
 );
 
-/** The new number makes the links that were mailed before invalid. */
+/** The new number invalidates the links of earlier mails. */
 export const OPEN_INVITATIONS = statement(
   'people.open_invitations',
   sql`

@@ -3,7 +3,6 @@ import { sql, statement } from '../../db/sql';
 
 const OF_CALLS = sql`company_id = {company_id} AND call_id = ANY ({ids}::bigint[])`;
 
-/** Locks calls in the order of their ids. */
 export const LOCK_CALLS = statement(
   'retention.lock_calls',
   sql`
@@ -15,7 +14,7 @@ export const LOCK_CALLS = statement(
   { prepared: false },
 );
 
-/** Deletes what belongs to calls, and takes the calls from what does not. */
+/** Deletes the parts of calls, and removes the calls from other records. */
 export const DELETE_PARTS_OF_CALLS = statement(
   'retention.delete_parts_of_calls',
   sql`

@@ -2,7 +2,6 @@ import { sql, statement } from '../../db/sql';
 
 const OF_LEADS = sql`company_id = {company_id} AND lead_id = ANY ({ids}::bigint[])`;
 
-/** Locks leads in the order of their ids. */
 export const LOCK_LEADS = statement(
   'retention.lock_leads',
   sql`
@@ -15,7 +14,7 @@ export const LOCK_LEADS = statement(
   { prepared: false },
 );
 
-/** Deletes what belongs to leads, and takes the leads from what does not. */
+/** Deletes the parts of leads, and removes the leads from other records. */
 export const DELETE_PARTS_OF_LEADS = statement(
   'retention.delete_parts_of_leads',
   sql`
@@ -30,7 +29,7 @@ export const DELETE_PARTS_OF_LEADS = statement(
   { prepared: false },
 );
 
-/** Calls stay without the lead that they were about. */
+/** Calls stay without their lead. */
 export const DETACH_CALLS = statement(
   'retention.detach_calls',
   sql`

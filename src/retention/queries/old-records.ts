@@ -1,8 +1,8 @@
 import { countRows } from '../../db/counters';
 import { sql, statement } from '../../db/sql';
 
-// Deletes records of a company that are older than `before`, some at a time, with what belongs to
-// them. Each list of ids uses the index of its table by company and time.
+// Deletes records of a company that are older than `before`, some at a time, with their parts. Each
+// list of ids uses the index of its table by company and time.
 
 export const LIST_COMPANIES = statement(
   'retention.list_companies',
@@ -38,7 +38,6 @@ export const LIST_OLD_LEADS = statement(
   { prepared: false },
 );
 
-/** Leads that were deleted. */
 export const LIST_DELETED_LEADS = statement(
   'retention.list_deleted_leads',
   sql`

@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 
-/** How many numbers are sorted in memory; further ones are written to disk in sorted runs. */
+/** Numbers that are sorted in memory; further ones are written to disk in sorted runs. */
 const RUN_LENGTH = 1_000_000;
 const WINDOW_LENGTH = 8_192;
 const NUMBER_BYTES = Float64Array.BYTES_PER_ELEMENT;
@@ -10,8 +10,8 @@ const NUMBER_BYTES = Float64Array.BYTES_PER_ELEMENT;
 export interface Sorter {
   add(number: number): void;
   /**
-   * All numbers, ascending, without the first `skip`, window by window: each is overwritten by the
-   * next. To be read once.
+   * All numbers, ascending, without the first `skip`, window by window. Each window overwrites the
+   * previous one. Can be read once.
    */
   sorted(skip?: number): Generator<Float64Array>;
   close(): void;
@@ -65,7 +65,6 @@ function openUnlinked(folder: string): number {
   return file;
 }
 
-/** A run, window by window. */
 function* windows(
   file: number,
   { start, length }: { start: number; length: number },
@@ -97,8 +96,8 @@ interface Head {
 }
 
 /**
- * Merges sorted sources, with a heap of their next numbers. Yields one window again and again: what
- * it holds is to be read before the next is asked for.
+ * Merges sorted sources, with a heap of their next numbers. Always yields the same window: it must
+ * be read before the next one is requested.
  */
 function* merged(sources: Iterator<Float64Array>[]): Generator<Float64Array> {
   const heap: Head[] = [];
@@ -140,7 +139,6 @@ function advance(head: Head): boolean {
   return true;
 }
 
-/** Restores the heap after its first entry has grown. */
 function sink(heap: Head[]): void {
   const head = heap[0]!;
   for (let at = 0; ;) {
@@ -154,7 +152,6 @@ function sink(heap: Head[]): void {
   }
 }
 
-/** The numbers of a source without the first `skip`. */
 function* after(skip: number, source: Iterator<Float64Array>): Generator<Float64Array> {
   for (let left = skip; ;) {
     const { value, done } = source.next();

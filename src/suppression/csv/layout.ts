@@ -3,20 +3,16 @@ import type { NumberReader } from '../../phone/parse-number';
 import { cutText } from '../../storable-text';
 import { FileProblem } from './text';
 
-/** How a CSV file is laid out. */
 export interface Layout {
   delimiter: string;
-  /** Whether the first row has the names of the columns. */
   has_header: boolean;
   headers: string[];
-  /** Index of the column with the numbers. */
   column: number;
 }
 
-/** What the client has said about the file. */
 export interface Wanted {
   caller_id_column_name: string | null;
-  /** The column that the list's files usually have. In a file without it, one is searched for. */
+  /** The usual column of the list's files. In a file without it, a column is searched for. */
   usual_column_name?: string | null;
   headers: readonly string[];
 }
@@ -32,7 +28,6 @@ export class ColumnProblem extends FileProblem {
 }
 
 const MAX_COLUMNS = 1000;
-/** How many columns a message names. */
 const MAX_SHOWN = 20;
 /** Names that decide between several columns with numbers. */
 const USUAL_NAMES = new Set([
@@ -135,7 +130,7 @@ function columnCalled(headers: string[], name: string): number {
   throw new ColumnProblem(problem, headers);
 }
 
-/** Whether at least half of the cells that are not empty are telephone numbers. */
+/** True if at least half of the cells that are not empty are telephone numbers. */
 function looksLikeNumbers(data: readonly CsvRecord[], column: number, read: NumberReader): boolean {
   const cells = data.map(({ cells }) => cells[column]?.trim()).filter(Boolean);
   const numbers = cells.filter((cell) => read(cell!) !== undefined);

@@ -7,11 +7,10 @@ import type { Answer, Order, PackedBatch, Summary, ThreadData } from './thread';
 
 /** A file that is read on another thread. Its methods throw FileProblem for an invalid file. */
 export interface ImportReader {
-  /** Waits until all of it has been read. */
   summary(): Promise<Summary>;
   /**
-   * The batches without the first `skip` rows; to be read after `summary`. A batch is gone when the
-   * next is asked for: its memory is used again.
+   * The batches without the first `skip` rows; to be read after `summary`. Each batch reuses the
+   * memory of the previous one.
    */
   batches(from: { skip: number; size: number }): AsyncGenerator<PackedBatch>;
   close(): Promise<void>;
@@ -20,7 +19,6 @@ export interface ImportReader {
 /** Enough for the longest row. A file that needs more ends its thread, but not the process. */
 const LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 6 };
 
-/** Starts a thread that reads a file. */
 export function openReader(data: ThreadData): ImportReader {
   const thread = startThread(data);
   const ask = conversation(thread);
@@ -57,7 +55,7 @@ function startThread(workerData: ThreadData): Worker {
   });
 }
 
-/** Sends one order at a time; the thread's next message is the answer. */
+/** Sends one request at a time; the thread's next message is the response. */
 function conversation(thread: Worker): (order?: Order) => Promise<Answer> {
   let waiting: { done: (answer: Answer) => void; fail: (error: Error) => void } | undefined;
   let ended: Error | undefined;
@@ -83,7 +81,7 @@ function conversation(thread: Worker): (order?: Order) => Promise<Answer> {
     });
 }
 
-/** What goes to the thread instead of being copied. */
+/** Memory that is transferred to the thread instead of being copied. */
 const memoryOf = (order: Order): ArrayBuffer[] =>
   'next' in order && order.next.memory ? [order.next.memory] : [];
 

@@ -3,7 +3,6 @@ const HEADER_BYTES = SIGNATURE.length + 8;
 const ROW_BYTES = 14;
 const HIGH = 2 ** 32;
 
-/** How many bytes numbers take when they are packed. */
 export const packedLength = (count: number): number => HEADER_BYTES + count * ROW_BYTES + 2;
 
 /**
@@ -29,13 +28,12 @@ export function packNumbers(
   return bytes;
 }
 
-/** Characters that have a meaning in COPY's text format. */
 const ESCAPED = /[\\\t\n\r]/g;
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 const PIECE_ROWS = 1_000;
 
 /**
- * Packs rows of text in PostgreSQL's text COPY format. The bytes cost little memory, and can be
+ * Packs rows of text in PostgreSQL's text COPY format. The bytes take little memory, and can be
  * transferred to another thread without a copy.
  */
 export class TextRows {

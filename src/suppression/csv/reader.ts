@@ -6,11 +6,9 @@ import { readRecords, type CsvRecord } from './records';
 import { createSorter, type Sorter } from './external-sort';
 import { readText } from './text';
 
-/** How the text of a file is read. */
 export interface Manner {
-  /** Two letters: the country of numbers without a country code. */
+  /** ISO 3166 code: the country of numbers without a country code. */
   country: string;
-  /** Folder for temporary files. */
   scratch: string;
   wanted: Wanted;
 }
@@ -21,12 +19,10 @@ export interface RejectedRow {
   reason: string;
 }
 
-/** A file that has been read to its end. */
 export interface Reading {
   layout: Layout;
-  /** How many rows there are, without the header. */
+  /** Number of rows without the header. */
   total: number;
-  /** How many of them have no valid number. */
   rejected_count: number;
   numbers: Sorter;
 }
@@ -108,7 +104,7 @@ async function* chained(first: string, rest: AsyncIterable<string>): AsyncGenera
 
 /** Numbers of a file, ascending, without duplicates. The next batch overwrites them. */
 export interface Batch {
-  /** How many rows they come from: several rows may have the same number. */
+  /** The rows that they come from: several rows may have the same number. */
   taken: number;
   numbers: Float64Array;
 }

@@ -1,22 +1,21 @@
 import { FileProblem } from './text';
 
-/** A row of a CSV file. */
 export interface CsvRecord {
-  /** The line of the file that it begins on, from 1. */
+  /** The line of the file on which it begins, from 1. */
   line: number;
   cells: string[];
-  /** There is a quote where none is allowed, so that the cells may be wrong. */
+  /** A quote is at a position where none is allowed, so that the cells may be wrong. */
   misquoted: boolean;
 }
 
 /** A longer row is an unclosed quote or not CSV. It must not fill the memory. Characters. */
 const MAX_ROW_LENGTH = 1_000_000;
-/** Shorter pieces of text are joined first: each is appended to the row before it. Characters. */
+/** Shorter pieces of text are joined first: each is appended to the previous row. Characters. */
 const MIN_PIECE_LENGTH = 16_384;
 
 /**
- * Splits pieces of text, whose lines end in "\n", into rows; yields those of one piece at a time.
- * Skips blank lines. Throws FileProblem.
+ * Splits pieces of text, whose lines end in "\n", into rows; yields the rows of one piece at a
+ * time. Skips blank lines. Throws FileProblem.
  */
 export async function* readRecords(
   texts: AsyncIterable<string>,
@@ -37,27 +36,26 @@ type State = 'cell' | 'plain' | 'quoted' | 'closed' | 'misquoted';
 
 const QUOTE = 34;
 const NEWLINE = 10;
-/** How often a character may be looked at on average, once the first rows have been read. */
+/** How often a character may be scanned on average, once the first rows have been read. */
 const MAX_LOOKS = 4;
 
 /**
  * Reads rows, and keeps the start of an incomplete one until the next piece. A quoted cell may have
- * several lines. After a misplaced quote, reading goes on with the line after the one on which the
- * row began, so lines can be looked at again: as often as `MAX_LOOKS` allows. Beyond that a quoted
- * cell ends with its line, so that no file takes more than its length.
+ * several lines. After a misplaced quote, reading continues with the line after the first line of
+ * the row, so that lines can be scanned again: as often as `MAX_SCAN_FACTOR` allows. Beyond that a
+ * quoted cell ends with its line, so that the scan stays linear in the length of the file.
  */
 export class Splitter {
-  /** Characters that were looked at. */
   looks = 0;
-  /** From the beginning of the incomplete row. */
+  /** Begins at the incomplete row. */
   private text = '';
-  /** Where the row begins, and the next character to look at. */
+  /** Start of the row, and the next character to scan. */
   private row = 0;
   private place = 0;
   private state: State = 'cell';
   private cells: string[] = [];
   private cell = 0;
-  /** Whether the cell has quotes that are written twice, and where it was closed. */
+  /** The cell contains quotes that are written twice, and the position at which it was closed. */
   private doubled = false;
   private closed = 0;
   /** The first line break within the quotes of the row, and how many there are. */
@@ -84,13 +82,12 @@ export class Splitter {
     return records;
   }
 
-  /** The next row that is complete. */
   private next(last: boolean): CsvRecord | undefined {
     if (this.row === this.text.length) return undefined;
     return (this.place === this.row ? this.unquotedLine() : undefined) ?? this.scan(last);
   }
 
-  /** The row, if there is no quote in its line: found without looking at each character. */
+  /** The row, if its line contains no quote: found without scanning each character. */
   private unquotedLine(): CsvRecord | undefined {
     const { text, row } = this;
     const end = text.indexOf('\n', row);
@@ -118,7 +115,7 @@ export class Splitter {
     return this.finish(this.cells, this.place);
   }
 
-  /** Looks at characters until a row ends, or the text. */
+  /** Scans characters until a row or the text ends. */
   private walk(last: boolean): 'row' | 'misquoted' | 'end of text' {
     const { text } = this;
     for (; this.place < text.length; this.place++) {
@@ -156,7 +153,6 @@ export class Splitter {
     return true;
   }
 
-  /** At a line break in a quoted cell. */
   private mayContinue(): boolean {
     const looks = this.looks + this.place - this.row;
     if (looks > MAX_LOOKS * (this.passed + MAX_ROW_LENGTH)) return false;
@@ -173,7 +169,7 @@ export class Splitter {
     this.state = 'cell';
   }
 
-  /** The line on which the row begins, cut at every delimiter. */
+  /** The first line of the row, split at every delimiter. */
   private misquoted(last: boolean): CsvRecord | undefined {
     const { text, row, place, first_break } = this;
     const found = first_break < 0 ? text.indexOf('\n', place) : first_break;
@@ -188,7 +184,7 @@ export class Splitter {
     return { ...this.finish(text.slice(row, end).split(this.delimiter), end + 1), misquoted: true };
   }
 
-  /** The row has been read; the next one begins at a place. */
+  /** Ends the row; the next one begins at `next`. */
   private finish(cells: string[], next: number): CsvRecord {
     const { line } = this;
     this.line += 1 + this.breaks;
@@ -201,7 +197,6 @@ export class Splitter {
     return { line, cells, misquoted: false };
   }
 
-  /** Forgets the text before the row. */
   private drop(): void {
     const { row } = this;
     this.text = this.text.slice(row);

@@ -4,11 +4,11 @@ import { createGunzip } from 'node:zlib';
 import { toStorable } from '../../storable-text';
 import { foreignFormat } from '../../storage/file-format';
 
-/** Why a file cannot be imported. The message is shown to the client. */
+/** The message is shown to the client. */
 export class FileProblem extends Error {}
 
 const PIECE_BYTES = 64 * 1024;
-/** Enough to know a gzip archive, and what is not CSV. */
+/** Enough to detect a gzip archive, and formats other than CSV. */
 const HEAD_BYTES = 4;
 /** An archive that unpacks to more than this, and is not small, was made to fill memory or disk. */
 const MAX_GROWTH = 100;
@@ -16,8 +16,8 @@ const ALWAYS_ALLOWED_BYTES = 64 * 1024 * 1024;
 
 /**
  * Reads the text of a file, one piece at a time, with "\n" for every line break. The file may be
- * plain or gzip, UTF-8 or UTF-16, with or without a byte order mark. What PostgreSQL cannot store is
- * replaced. Throws FileProblem for what is not text.
+ * plain or gzip, UTF-8 or UTF-16, with or without a byte order mark. Characters that PostgreSQL
+ * cannot store are replaced. Throws FileProblem for a file that is not text.
  */
 export async function* readText(file: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const iterator = file[Symbol.asyncIterator]();
@@ -33,7 +33,6 @@ export async function* readText(file: AsyncIterable<Buffer>): AsyncGenerator<str
   }
 }
 
-/** The first bytes of a file, which say what it is. */
 async function headOf(pieces: AsyncIterator<Buffer>): Promise<Buffer> {
   let head: Buffer = Buffer.alloc(0);
   while (head.length < HEAD_BYTES) {
@@ -88,7 +87,7 @@ async function* gunzipped(pieces: AsyncGenerator<Buffer>): AsyncGenerator<Buffer
 function decoderOf(piece: Buffer): TextDecoder {
   const encoding = encodingOf(piece);
   const sample = new TextDecoder(encoding).decode(piece.subarray(0, 65_536));
-  // Control characters that text does not have.
+  // Control characters that text does not contain.
   const control = sample.match(/[\u0000-\u0008\u000e-\u001a\u001c-\u001f]/g)?.length ?? 0;
   if (control > sample.length / 100 || sample.includes('\0'))
     throw new FileProblem('The file is not text. It must be a CSV file, plain or gzip.');

@@ -8,17 +8,15 @@ import { StorageUnavailable, type StorageSettings } from '../../storage/storage'
 import { batchesOf, readNumbers, type Manner, type Reading } from './reader';
 import { FileProblem } from './text';
 
-// Reads one file on a thread of its own, so that the event loop is free for requests.
+// Reads one file on a separate thread, so that the event loop is free for requests.
 
 export interface ThreadData {
-  /** Where the file is. */
   source: { storage: StorageSettings; key: string };
   manner: Manner;
   /** The first cells of each rejected row: the company and the file. */
   owner: string[];
 }
 
-/** What is known of a file when it has been read. */
 export interface Summary {
   layout: Layout;
   total: number;
@@ -31,7 +29,6 @@ export interface Summary {
 export type Order =
   { batches: { skip: number; size: number } } | { next: { memory: ArrayBuffer | undefined } };
 
-/** A batch whose numbers are packed for COPY. */
 export interface PackedBatch {
   taken: number;
   numbers: Uint8Array<ArrayBuffer>;
@@ -52,8 +49,8 @@ let reading: Reading;
 let batches: Generator<PackedBatch>;
 let next: (() => PackedBatch | undefined) | undefined;
 /**
- * Two buffers go back and forth between the threads. A new one for each batch would stay until both
- * threads have collected their garbage, which the one that only waits does seldom.
+ * Two buffers are passed back and forth between the threads. A new one for each batch would stay
+ * until both threads have run their garbage collection, which the waiting thread seldom does.
  */
 let spare: ArrayBuffer | undefined;
 
@@ -73,7 +70,7 @@ async function start(): Promise<void> {
   post({ summary: { layout, total, rejected_count, rejected } }, [rejected.buffer]);
 }
 
-/** Gives this thread a lower priority than requests. Only Linux can do so for one thread. */
+/** Gives this thread a lower priority than requests. Only Linux supports this for one thread. */
 function yieldToRequests(): void {
   try {
     setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), 10);
@@ -90,13 +87,13 @@ function* packed(from: { skip: number; size: number }): Generator<PackedBatch> {
   }
 }
 
-/** Packs the next batch while the database is still busy with the one before. */
+/** Packs the next batch while the database is still busy with the previous one. */
 function packNext(): void {
   try {
     const { value, done } = batches.next();
     next = () => (done ? undefined : value);
   } catch (error) {
-    // Thrown when the batch is asked for: before, the other thread does not expect a message.
+    // Thrown when the batch is requested: before that, the other thread does not expect a message.
     next = () => {
       throw error;
     };

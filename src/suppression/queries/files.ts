@@ -1,8 +1,8 @@
 import { sql, statement } from '../../db/sql';
 
 /**
- * The file of the list `t` that is imported now or next, or else the last one that was. A file
- * without content has no position in the queue.
+ * The file of the list `t` that is imported now or next, or else the last one that was imported. A
+ * file without content has no position in the queue.
  */
 export const CURRENT_FILE = sql`
   SELECT x.*
@@ -19,7 +19,6 @@ export const CURRENT_FILE = sql`
     END
   LIMIT 1`;
 
-/** The list's current file, if its import has failed or was stopped. */
 export const FIND_BROKEN_FILE = statement(
   'suppression.find_broken_file',
   sql`
@@ -32,7 +31,7 @@ export const FIND_BROKEN_FILE = statement(
   { prepared: false },
 );
 
-/** Locks two lists in the order of their ids: the one that a reference names, and `id`. */
+/** Locks two lists in the order of their ids: the one of a reference, and `id`. */
 export const LOCK_LISTS = statement(
   'suppression.lock_lists',
   sql`
@@ -51,7 +50,6 @@ export const LOCK_LIST = statement(
   { prepared: false },
 );
 
-/** The file that is imported now, or the one that is next. */
 export const FIRST_FILE_OF_LIST = statement(
   'suppression.first_file_of_list',
   sql`
@@ -78,7 +76,7 @@ export const LOCK_FILES_OF_LIST = statement(
   { prepared: false },
 );
 
-/** Forgets earlier runs. The file gets a position in the queue if it has its content and a list. */
+/** Resets earlier runs. The file gets a position in the queue if it has its content and a list. */
 export const QUEUE_FILE = statement(
   'suppression.queue_file',
   sql`

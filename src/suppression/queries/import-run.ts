@@ -1,6 +1,6 @@
 import { sql, statement } from '../../db/sql';
 
-// What the run of an import reads and writes of its file. After the claim every statement names the
+// Statements of an import run on the row of its file. After the claim every statement contains the
 // run: it finds no row once the file was stopped, deleted, or claimed by another run.
 
 const ROW_OF_RUN = sql`
@@ -60,7 +60,7 @@ export const FIND_RUN = statement(
   { prepared: false },
 );
 
-/** A run that could not read the file, because its storage is down, does not count. */
+/** A run that could not read the file, because its storage is unavailable, does not count. */
 export const FORGIVE_RUN = statement(
   'suppression.forgive_run',
   sql`
@@ -83,7 +83,7 @@ export const RECORD_LAYOUT = statement(
   { prepared: false },
 );
 
-/** Progress: the run is no longer one that fails again and again. */
+/** Progress resets the count of failed runs. */
 export const RECORD_PROGRESS = statement(
   'suppression.record_progress',
   sql`

@@ -2,7 +2,7 @@ import { sql, statement } from '../../db/sql';
 
 // The numbers of a list: E.164 without the plus sign, as bigint.
 
-/** Ascending, so that two of these do not wait for each other. */
+/** Ascending, so that two such statements do not wait for each other. */
 export const BLOCK_NUMBERS = statement(
   'suppression.block_numbers',
   sql`
@@ -60,7 +60,9 @@ export const MOVE_BLOCKED_COUNT = statement(
   { prepared: false },
 );
 
-/** Erases the next numbers after `after`: from the first again, it would skip all deleted rows. */
+/**
+ * Erases the next numbers after `after`. Starting at the first number would skip all deleted rows.
+ */
 export const ERASE_NUMBERS = statement(
   'suppression.erase_numbers',
   sql`
@@ -84,8 +86,8 @@ export const ERASE_NUMBERS = statement(
 );
 
 /**
- * The lists that have the number are found first, with one probe of the primary key for each list
- * of the company: a buyer can have many lists, but few lists have the number of one caller.
+ * The lists that contain the number are found first, with one probe of the primary key for each
+ * list of the company: a buyer can have many lists, but few lists contain the number of one caller.
  */
 export const FIND_SUPPRESSED_BUYERS = statement(
   'suppression.find_suppressed_buyers',

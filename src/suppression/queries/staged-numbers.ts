@@ -7,8 +7,8 @@ const STAGED_NUMBERS = sql`
   CREATE TEMP TABLE IF NOT EXISTS staged_numbers (number bigint NOT NULL) ON COMMIT DELETE ROWS`;
 
 /**
- * Makes the temporary table, inside a transaction. The planner has no statistics of it: probing the
- * primary key for each number is the only plan that is as fast for a list of ten numbers as for
+ * Creates the temporary table, inside a transaction. The planner has no statistics of it: probing
+ * the primary key for each number is the only plan that is as fast for a list of ten numbers as for
  * one of ten million, so the others are turned off.
  */
 export const STAGE = sql`
@@ -18,7 +18,7 @@ export const STAGE = sql`
 
 export const COPY_STAGED_NUMBERS = sql`COPY staged_numbers FROM STDIN (FORMAT binary)`;
 
-/** Makes the temporary table of rejected rows: in a cell their table is a view, without COPY. */
+/** Creates the temporary table of rejected rows: in a cell their table is a view, without COPY. */
 export const STAGE_ROWS = sql`
   CREATE TEMP TABLE IF NOT EXISTS staged_rows (
     company_id bigint NOT NULL,

@@ -1,8 +1,8 @@
 import { sql, statement } from '../../db/sql';
 
 /**
- * Which of the values asked for are in the lists that are named, of any companies: an index look-up
- * for each value.
+ * The requested values that are in the requested lists, for any companies: an index look-up for
+ * each value.
  */
 export const FIND_MEMBERS = statement(
   'value_lists.find_members',
@@ -21,7 +21,7 @@ export const FIND_MEMBERS = statement(
   { prepared: true },
 );
 
-/** What users call the traffic sources of calls, of any companies. */
+/** The users' own ids of the traffic sources of calls, for any companies. */
 export const FIND_USER_IDS = statement(
   'value_lists.find_user_ids',
   sql`
@@ -33,7 +33,6 @@ export const FIND_USER_IDS = statement(
   { prepared: true },
 );
 
-/** The living lists among the keys, locked so that none is renamed or deleted. */
 export const SHARE_LISTS = statement(
   'value_lists.share_lists',
   sql`
@@ -46,7 +45,6 @@ export const SHARE_LISTS = statement(
   { prepared: false },
 );
 
-/** Whether a list is one of ZIP codes. */
 export const IS_ZIP_LIST = statement(
   'value_lists.is_zip_list',
   sql`
@@ -57,7 +55,7 @@ export const IS_ZIP_LIST = statement(
   { prepared: false },
 );
 
-/** The records that name a list: by its id, or by its name in a filter. */
+/** The records that refer to a list: by its id, or by its name in a filter. */
 export const USERS_OF_LIST = statement(
   'value_lists.users_of_list',
   sql`
@@ -105,7 +103,7 @@ export const USERS_OF_LIST = statement(
   { prepared: false, nullable: ['name'] },
 );
 
-/** Ascending, so that two of these do not wait for each other. */
+/** Ascending, so that two such statements do not wait for each other. */
 export const ADD_VALUES = statement(
   'value_lists.add_values',
   sql`

@@ -69,10 +69,10 @@ export const INSERT_DELIVERIES = statement(
 );
 
 /**
- * What a webhook has to send now, in the order of events. Two parts, each with an index of its
+ * The due deliveries of a webhook, in the order of events. Two parts, each with an index of its
  * own: new deliveries in the order of their ids, and failed ones by the time of their next attempt.
- * `sent` are those whose results are not written yet. `after` saves looking at new deliveries that
- * were sent before: until the next vacuum, the index still has them.
+ * `sent` has the ids whose results are not written yet. `after` skips new deliveries that were sent
+ * before: until the next vacuum, the index still contains them.
  */
 export const FIND_DUE_DELIVERIES = statement(
   'webhooks.find_due_deliveries',
@@ -108,7 +108,10 @@ export const FIND_DUE_DELIVERIES = statement(
   { prepared: true },
 ).returning<{ request_headers: Record<string, string> }>();
 
-/** The delivery of a log, with what decides whether it can be sent again. Locks its webhook. */
+/**
+ * The delivery of a log, with the columns that decide whether it can be sent again. Locks its
+ * webhook.
+ */
 export const FIND_LOGGED_DELIVERY = statement(
   'webhooks.find_logged_delivery',
   sql`

@@ -44,8 +44,8 @@ export const LIST_OLDEST_EVENTS = statement(
 );
 
 /**
- * Events with the records that they belong to, which decide about the webhooks that receive them.
- * The lead, call and attempt are read by other statements, with projections.
+ * Events with the records that decide about the webhooks that receive them. The lead, call and
+ * attempt are read by other statements, with projections.
  */
 export const READ_EVENTS = statement(
   'webhooks.read_events',
@@ -143,7 +143,7 @@ export const READ_EVENTS = statement(
   },
 ).returning<{ kind: string }>();
 
-// Rows for selectRecords: the records of events as they were then.
+// Rows for `selectRecords`: the records of events at the time of the event.
 
 export const LEAD_ROWS = sql`
   (
@@ -187,7 +187,7 @@ export const DELETE_EVENTS = statement(
   { prepared: true },
 );
 
-/** The negative transaction id keeps it apart from events of transactions. */
+/** The negative transaction id cannot equal that of an event of a transaction. */
 export const INSERT_MANUAL_EVENT = statement(
   'webhooks.insert_manual_event',
   sql`

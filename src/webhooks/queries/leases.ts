@@ -6,9 +6,9 @@ const IS_ACTIVE = sql`w.company_id = q.company_id AND w.id = q.outgoing_webhook_
 
 /**
  * Leases queues that are due and that no other process serves, by turns of companies: first those
- * of the companies of which all processes together serve the fewest, longest due first. Of each
- * company this process serves `company_max` at most. `full` are origins that get no more requests
- * for now; `served` are queues of this process, as `company/webhook`.
+ * of the companies of which all processes together serve the fewest, longest due first. This
+ * process serves at most `company_max` of each company. `full` are origins that get no more
+ * requests for now; `served` are queues of this process, as `company/webhook`.
  */
 export const CLAIM_QUEUES = statement(
   'webhooks.claim_queues',
@@ -79,7 +79,7 @@ export const CLAIM_QUEUES = statement(
   maker_team_ids: string[];
 }>();
 
-/** Returns the queues whose lease goes on: not those that were taken over, paused or deleted. */
+/** Returns the queues whose lease continues: not those that were taken over, paused or deleted. */
 export const RENEW_LEASES = statement(
   'webhooks.renew_leases',
   sql`
@@ -109,7 +109,6 @@ export const LOCK_LEASED_QUEUE = statement(
   { prepared: true },
 );
 
-/** Ends a lease, and sets the time at which the queue is due next. */
 export const RELEASE_QUEUE = statement(
   'webhooks.release_queue',
   sql`

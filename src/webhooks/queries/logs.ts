@@ -2,7 +2,7 @@ import { countRows } from '../../db/counters';
 import { sql, statement } from '../../db/sql';
 
 // Old logs are deleted in batches. Rows are created in the order of their ids, so that a company's
-// are read from the oldest on until one is young enough.
+// rows are read in that order until one is young enough.
 
 /** Rows that are read at once: the LIMITs below. */
 export const BATCH = 1_000;
@@ -54,7 +54,6 @@ export const LIST_COMPANIES_WITH_LOGS = statement(
   { prepared: false },
 );
 
-/** Deliveries can be deleted once they no longer wait. */
 export const LIST_OLDEST_DELIVERIES = statement(
   'webhooks.list_oldest_deliveries',
   sql`
@@ -68,7 +67,7 @@ export const LIST_OLDEST_DELIVERIES = statement(
   { prepared: false },
 );
 
-/** Of the logs, those of pre-dial requests: the others go with their delivery. */
+/** Only logs of pre-dial requests can be deleted here: others are deleted with their delivery. */
 export const LIST_OLDEST_LOGS = statement(
   'webhooks.list_oldest_logs',
   sql`
@@ -94,7 +93,6 @@ export const LOCK_LOGS_OF_DELIVERIES = statement(
   { prepared: false },
 );
 
-/** Deliveries whose last attempt is old enough, with their logs. */
 export const DELETE_DELIVERIES = statement(
   'webhooks.delete_deliveries',
   sql`

@@ -9,7 +9,7 @@ export const OPEN_QUEUE = statement(
   { prepared: false },
 );
 
-/** A paused webhook is not woken: it is when it is unpaused. */
+/** A paused webhook is not woken: that is done when it is unpaused. */
 export const WAKE_QUEUE = statement(
   'webhooks.wake_queue',
   sql`
@@ -34,9 +34,9 @@ export const CLOSE_QUEUE = statement(
 );
 
 /**
- * Webhooks that have something to send now, and since when the oldest of it is due. A queue that is
- * served all the time keeps its time, so the deliveries are looked at: of each queue two rows, by
- * their indexes.
+ * Webhooks that have something to send now, and since when the oldest delivery is due. A queue that
+ * is served all the time keeps its time, so that the deliveries are read: two rows for each queue,
+ * by their indexes.
  */
 export const MEASURE_QUEUES = statement(
   'webhooks.measure_queues',

@@ -2,9 +2,9 @@ import { countRows } from '../../db/counters';
 import { sql, statement } from '../../db/sql';
 
 /**
- * Writes the results of attempts, of the webhooks that this process still leases, and returns
- * them. Deliveries are updated, and attempts are logged: those of webhooks that were fired by hand
- * for a lead also in the log of the lead.
+ * Writes the results of attempts, for the webhooks that this process still leases, and returns
+ * them. Deliveries are updated, and attempts are logged; attempts of webhooks that were fired by
+ * hand for a lead also in the log of the lead.
  */
 export const WRITE_RESULTS = statement(
   'webhooks.write_results',
@@ -83,7 +83,7 @@ export const WRITE_RESULTS = statement(
   { prepared: true },
 ).returning<{ status: 'waiting' | 'delivered' | 'dead' }>();
 
-/** Returns a row where the webhook has a confirmed address, which had no alert in the last hour. */
+/** Returns a row if the webhook has a confirmed address, which had no alert in the last hour. */
 export const CLAIM_ALERT = statement(
   'webhooks.claim_alert',
   sql`

@@ -24,7 +24,6 @@ export const LOCK_ACTIVE_WEBHOOKS = statement(
   { prepared: true, nullable: ['owner_id', 'maker_user_id'] },
 ).returning<Narrowed>();
 
-/** One webhook, paused or not, locked in the same way. */
 export const LOCK_WEBHOOK = statement(
   'webhooks.lock_webhook',
   sql`
@@ -36,7 +35,7 @@ export const LOCK_WEBHOOK = statement(
   { prepared: false, nullable: ['owner_id', 'maker_user_id'] },
 ).returning<Narrowed>();
 
-/** Returns no row where the webhook is paused already, or deleted. */
+/** Returns no row if the webhook is paused already, or deleted. */
 export const PAUSE_WEBHOOK = statement(
   'webhooks.pause_webhook',
   sql`
