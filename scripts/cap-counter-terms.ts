@@ -1,14 +1,18 @@
 import { INTERVALS, METRICS, type Interval, type Metric } from '../src/buyers/caps';
 
-// The parts of the SQL over the 20 counters of 5 metrics and 4 intervals (generate-cap-counters.ts).
+// Terms of the SQL over the 20 counters of 5 metrics and 4 intervals
+// (scripts/generate-cap-counters.ts).
 
-/** How a statement has what a call adds: as its parameters, or as columns of rows `m`. */
+/** Source of the amounts that a call adds: parameters, or columns of rows `m`. */
 type Added = 'parameters' | 'columns';
 
 const number = (name: string, as: Added, type = 'int'): string =>
   as === 'parameters' ? `{${name}}::${type}` : `m.${name}`;
 
-/** What calls under way may still use, and what a reservation adds to that. */
+/**
+ * Columns with the amounts that calls in progress may still use, and the amounts that a reservation
+ * adds to them.
+ */
 export const PENDING: Partial<Record<Metric, { column: string; held: string; type?: string }>> = {
   connection: { column: 'pending_connections', held: 'held_connections' },
   buyer_conversion: { column: 'pending_conversions', held: 'held_conversions' },
@@ -18,7 +22,9 @@ export const PENDING: Partial<Record<Metric, { column: string; held: string; typ
 export const WINDOWS = ['hourly', 'daily', 'monthly'] as const;
 const NEXT = { hourly: 'next_hour', daily: 'next_day', monthly: 'next_month' } as const;
 
-/** How much a call adds to a counter; rows `m` are reservations, which count attempts alone. */
+/**
+ * The amount that a call adds to a counter; rows `m` are reservations, which count only attempts.
+ */
 function added(metric: Metric, as: Added): string | undefined {
   if (as === 'columns') return metric === 'attempt' ? 'm.calls' : undefined;
   return number(metric, as, metric.endsWith('revenue') ? 'numeric' : 'int');
@@ -29,7 +35,7 @@ function usedNow(metric: Metric, interval: Interval): string {
   return interval === 'total' ? counter : `used_now(${counter}, l.${interval}_resets_at, {now})`;
 }
 
-/** The parts in one line, or in one line each when they are too long for one. */
+/** Joins the parts on one line, or puts each on its own line when they are too long. */
 export function lines(start: string, parts: string[], end: string, separator = ', '): string {
   const line = `${start}${parts.join(separator)}${end}`;
   if (line.length + 2 <= 100) return line;
@@ -44,7 +50,7 @@ function counter(metric: Metric, interval: Interval, as: Added): string | undefi
   return lines(`${metric}_${interval}_used = `, [sum], ',');
 }
 
-/** The same, where a row `x` says how much is added. A call in progress adds no attempt. */
+/** Like `counter`, with the amounts of a row `x`. A call in progress adds no attempt. */
 export function counterOfRow(metric: Metric, interval: Interval): string {
   const sum = [usedNow(metric, interval), ...(metric === 'attempt' ? [] : [`x.${metric}`])];
   return lines(`${metric}_${interval}_used = `, [sum.join(' + ')], ',');
@@ -106,7 +112,7 @@ export const isSpaced = (as: Added): string => `(
     OR l.last_call_at <= {now}::timestamptz - ${number('spacing_seconds', as)} * interval '1 second'
   )`;
 
-/** The condition that a prepaid buyer can pay for the calls under way and those that are added. */
+/** The condition that a prepaid buyer can pay for the calls in progress and the added ones. */
 export const canPay = (as: Added): string =>
   lines(
     'has_room(',

@@ -5,15 +5,15 @@ import type { Client } from 'pg';
 
 export interface Item {
   kind: string;
-  /** unique within its kind, for example "calls.ended_at" of a column */
+  /** Unique within its kind, such as `calls.ended_at` of a column. */
   name: string;
   definition: string;
 }
 
 export interface Catalogs {
-  /** what the migrations create */
+  /** Created by the migrations. */
   migrated: Item[];
-  /** what schema.prisma and prisma/sql/ declare */
+  /** Declared by schema.prisma and prisma/sql/. */
   declared: Item[];
 }
 
@@ -107,7 +107,7 @@ const TRIGGERS = `
   JOIN pg_class c ON c.oid = t.tgrelid
   WHERE c.relnamespace = 'public'::regnamespace AND NOT t.tgisinternal`;
 
-// The version depends on the server.
+// The version is left out: it depends on the server.
 const EXTENSIONS = `
   SELECT 'extension' AS kind, extname AS name, '' AS definition FROM pg_extension`;
 
@@ -162,14 +162,14 @@ function sourceOf(item: Item): string {
   return isBeyondSchema(item) ? 'prisma/migrations/' : 'prisma/schema.prisma';
 }
 
-/** Whether the language of schema.prisma has no word for it: a migration alone declares it. */
+/** True for items that schema.prisma cannot express: only a migration declares them. */
 function isBeyondSchema({ kind, definition }: Item): boolean {
   if (kind === 'sequence') return !definition.includes('owned by');
   if (kind === 'index') return /USING gin|INCLUDE|\(\(?CASE|\bxid\b/.test(definition);
   return kind === 'CHECK' || kind === 'extension' || kind === 'statistics';
 }
 
-/** What schema.prisma can say of a database: without storage, CHECKs and their like. */
+/** Items as schema.prisma can express them: without storage options, CHECKs and the like. */
 export const sayableItems = (items: Item[]): Item[] =>
   items
     .filter((item) => !isBeyondSchema(item))

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { breakingChanges, compare, isMajor } from './breaking/changes';
 
 // Fails when openapi.yaml breaks clients of the last release (the newest tag v* before HEAD), or of
-// the contract at another revision of git that is named (`check-breaking.ts origin/main`), and
-// info.version has no higher major version.
+// the contract at a given git revision (`check-breaking.ts origin/main`), unless the major version
+// of info.version is higher.
 
 const ROOT = join(__dirname, '..');
 

@@ -15,10 +15,10 @@ import { describeStatements } from './sql-types';
 import { schemaScript } from './schema-script';
 import { run, withConnection, withScratchServer } from './scratch-database';
 
-// Fails when something generated or migrated no longer matches its source: the types and code
-// samples of openapi.yaml; the types of the SQL statements; a migrated database and what
-// schema.prisma, prisma/sql/ and the CHECKs of the migrations declare. A migration may not be dated
-// in the future: one that is made today would be applied before it.
+// Fails when something generated or migrated does not match its source: the types and code samples
+// of openapi.yaml; the types of the SQL statements; a migrated database and the declarations of
+// schema.prisma, prisma/sql/ and the CHECKs of the migrations. A migration must not be dated in the
+// future: one that is made today would be applied before it.
 
 function generatedTypes(): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'trunkline-types-'));
@@ -43,7 +43,7 @@ async function statementTypes(): Promise<string[]> {
   return ['src/generated/sql.ts does not match the statements: run npm run generate:sql'];
 }
 
-/** Makes what schema.prisma and prisma/sql/ declare, without the migrations. */
+/** Creates the declarations of schema.prisma and prisma/sql/, without the migrations. */
 async function declare(url: string): Promise<void> {
   await run(url, await schemaScript(url));
   // Twice, because an installation runs it again after every change.

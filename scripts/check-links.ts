@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-// Fails when a Markdown file links to a file or heading that does not exist, or names in backticks
-// a source file that does not exist.
+// Fails when a Markdown file links to a file or heading that does not exist, or when it names in
+// backticks, or a comment of the code in plain text, a file that does not exist.
 
 const ROOT = join(__dirname, '..');
 const LINK = /\[[^[\]]*\]\(([^)\s]+)\)/g;
@@ -59,14 +59,38 @@ function faultsOf(file: string): string[] {
   });
 }
 
+const COMMENT = /^\s*(?:\/\/|\/?\*|--)(.*)$/;
+const NAMED_FILE =
+  /(?<![\w/.<-])((?:src|tests|scripts|docs|prisma)\/[\w./-]*\w|[\w-]+(?:\/[\w.-]+)*\.(?:ts|tsx|sql|md))\b/g;
+
+/** A comment may name a file from the root, from src/, or from the folder in which it stands. */
+function commentFaults(file: string): string[] {
+  const folders = [ROOT, join(ROOT, 'src'), dirname(join(ROOT, file))];
+  return readFileSync(join(ROOT, file), 'utf8')
+    .split('\n')
+    .flatMap((text, index) => {
+      const names = [...(COMMENT.exec(text)?.[1] ?? '').matchAll(NAMED_FILE)].map(
+        (name) => name[1]!,
+      );
+      return names
+        .filter((name) => !folders.some((folder) => existsSync(join(folder, name))))
+        .map((name) => `${file}:${index + 1}: there is no ${name}`);
+    });
+}
+
 const list = (...args: string[]) =>
   execFileSync('git', ['ls-files', ...args], { cwd: ROOT, encoding: 'utf8' });
-const files = list('--cached', '--others', '--exclude-standard', '*.md')
-  .split('\n')
-  .filter((file) => file !== '' && existsSync(join(ROOT, file)));
-const faults = files.flatMap(faultsOf);
+const filesLike = (...patterns: string[]) =>
+  list('--cached', '--others', '--exclude-standard', ...patterns)
+    .split('\n')
+    .filter((file) => file !== '' && existsSync(join(ROOT, file)));
+const documents = filesLike('*.md');
+const code = filesLike('*.ts', '*.tsx', '*.js', '*.sql', '*.prisma');
+const faults = [...documents.flatMap(faultsOf), ...code.flatMap(commentFaults)];
 for (const fault of faults) process.stderr.write(`${fault}\n`);
 process.stdout.write(
-  faults.length === 0 ? `links: all of ${files.length} documents lead somewhere\n` : '',
+  faults.length === 0
+    ? `links: all of ${documents.length} documents and the comments of ${code.length} files lead somewhere\n`
+    : '',
 );
 process.exitCode = faults.length === 0 ? 0 : 1;

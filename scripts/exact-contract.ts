@@ -5,8 +5,8 @@ import {
   type Schema,
 } from '../src/contract-document';
 
-// The contract with what SDK generators are not shown, in standard keywords: for those who check
-// answers against it (docs/decisions/023-a-contract-for-generators.md).
+// The contract with the standard keywords that it hides from SDK generators as x-… keywords, for
+// tools that check answers against it.
 
 /** Returns the contract with x-const, x-values and x-answers as the keywords they stand for. */
 export function exactContract(document: ContractDocument): ContractDocument {
@@ -40,7 +40,7 @@ function addOtherAnswers(document: ContractDocument, operation: RawOperation): v
   }
 }
 
-/** The list in a page of it. */
+/** References the list within a page. */
 export function rowsIn(document: ContractDocument, page: Schema): { $ref: string } {
   const { properties = {} } = resolve<Schema>(document, page);
   const [name] = Object.entries(properties).find(([, { type }]) => type === 'array') ?? [];

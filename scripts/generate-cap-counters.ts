@@ -17,7 +17,7 @@ import {
 } from './cap-counter-terms';
 
 // Writes the SQL over the 20 counters of 5 metrics and 4 intervals. A test of tests/buyers/ fails
-// when a file is not what this script makes.
+// when a file is out of date.
 
 const capCounters = `import { sql, statement } from '../../db/sql';
 import { OF_OWNER } from './cap-limits';
@@ -42,7 +42,7 @@ RETURNING l.id\`,
 );
 `;
 
-/** A cap of row `r` as it was before a call; `u` is what the call and later ones have added. */
+/** A cap of row `r` before a call; `u` has the amounts that the call and later ones have added. */
 function standing(metric: Metric, interval: Interval, n: number): string {
   const pending = PENDING[metric];
   const before =
@@ -58,7 +58,7 @@ function standing(metric: Metric, interval: Interval, n: number): string {
   );
 }
 
-/** SQL over the counters within a function, which has the time as `at`. */
+/** Adapts SQL over the counters to a function, in which the time is `at`. */
 const inFunction = (text: string): string =>
   text.replaceAll('${WINDOW_ENDS}', windowEnds.trim()).replaceAll('{now}', 'at');
 

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import { join } from 'node:path';
 import { explainedErrors, type ExplainedError } from '../src/http/error-page';
 
-// Writes what docs/errors.md says of each code, below the mark, from the contract.
+// Writes the sections of docs/errors.md below the mark, one for each code of the contract.
 
 const FILE = join(__dirname, '../docs/errors.md');
 const MARK = '<!-- Made of openapi.yaml by npm run generate:errors. -->';

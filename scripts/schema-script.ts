@@ -5,15 +5,14 @@ import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-util
 import { Pool } from 'pg';
 import { PRISMA_FOLDER } from '../src/db/migrate';
 
-// Prisma's official schema engine, from its npm package: the Prisma CLI would download a native
-// one.
+// Prisma's official schema engine from its npm package: the Prisma CLI would download a native one.
 
 /** The part of the engine that is used here. */
 interface SchemaEngine {
   diff(input: object): Promise<{ stdout: string }>;
 }
 
-/** The two constructors used here; the rest of the type library of browsers is not wanted. */
+/** The two constructors used here, instead of the DOM type library. */
 declare const WebAssembly: {
   Module: new (bytes: Uint8Array) => object;
   Instance: new (module: object, imports: object) => { exports: object };
@@ -37,14 +36,14 @@ async function load(): Promise<Bindings> {
 }
 
 /**
- * The SQL that makes an empty database match schema.prisma. Needs a database to connect to, and
- * leaves it alone.
+ * Returns the SQL that makes an empty database match schema.prisma. Connects to a database, which
+ * it does not change.
  */
 export async function schemaScript(connectionString: string): Promise<string> {
   const { SchemaEngine: Engine } = await load();
   const path = join(PRISMA_FOLDER, 'schema.prisma');
   const schema = { path, content: readFileSync(path, 'utf8') };
-  // A pool of our own, because the engine never closes the one it would open.
+  // The engine never closes a pool that it opens itself.
   const pool = new Pool({ connectionString });
   try {
     const adapter = bindMigrationAwareSqlAdapterFactory(new PrismaPg(pool));

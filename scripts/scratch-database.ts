@@ -25,11 +25,9 @@ export async function withScratchServer<T>(
   }
 }
 
-/** Runs SQL on a new connection and returns the rows. */
 export function run<Row = Record<string, unknown>>(url: string, text: string): Promise<Row[]> {
   return withConnection(url, async (client) => (await client.query(text)).rows as Row[]);
 }
 
-/** Runs `work` with a new connection. */
 export const withConnection = <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> =>
   withClient(new Client({ connectionString: url }), work);

@@ -13,7 +13,6 @@ interface Field {
   dataTypeID: number;
 }
 
-/** What PostgreSQL reports about a statement before it is run. */
 interface Description {
   parameters: number[];
   fields: Field[];
@@ -46,7 +45,6 @@ export async function describeStatements(): Promise<SqlTypesSource> {
   });
 }
 
-/** Describes statements on a migrated database. */
 export async function describeAll(
   client: Client,
   all: readonly Statement<StatementName>[],

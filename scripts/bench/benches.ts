@@ -2,7 +2,7 @@ import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 
 type Bench = (server: EmbeddedDatabase) => Promise<unknown>;
 
-/** A bench is only loaded when it runs: an older commit may lack what another one imports. */
+/** Loaded lazily: with `--compare`, an older commit may lack the imports of another bench. */
 export const BENCHES: Record<string, () => Promise<Bench>> = {
   requests: async () => (await import('./requests.js')).benchRequests,
   imports: async () => (await import('./imports.js')).benchImports,
@@ -25,13 +25,19 @@ export const BENCHES: Record<string, () => Promise<Bench>> = {
   soak: async () => (await import('./soak.js')).benchSoak,
 };
 
-/** imports includes the look-up; soak takes ten minutes; fleet starts many processes. */
+/**
+ * Run only by name: `imports` includes the look-up, `soak` takes ten minutes, `fleet` starts many
+ * processes.
+ */
 const BY_NAME_ONLY = ['lookup', 'soak', 'fleet'];
 
-/** The benches of `--only`: all, those that it lists, or that of requests with a part of a name. */
+/**
+ * Returns the benches that `--only` selects: all, the listed ones, or `requests` for a part of a
+ * request's name.
+ */
 export function benchesOf(only: string): string[] {
   if (only === '') return Object.keys(BENCHES).filter((name) => !BY_NAME_ONLY.includes(name));
   const names = only.split(',');
-  // Names of requests have commas.
+  // Names of requests contain commas, so that the parts need not be benches.
   return names.every((name) => name in BENCHES) ? names : ['requests'];
 }

@@ -1,8 +1,8 @@
 const { createServer } = require('node:http');
 const { parentPort, workerData } = require('node:worker_threads');
 
-// Bidders, each on a port of its own, that bid 20 dollars after a time. Sends their ports to the
-// thread that started it.
+// Bidders, each on its own port, that bid 20 dollars after a delay. Posts their ports to the thread
+// that started it.
 
 const ANSWER = JSON.stringify({ accept: true, bid: 20 });
 

@@ -10,8 +10,8 @@ import { phoneNumber } from './shop';
 import { end, median, option, paced, percentile, ready, round, say, startService } from './tools';
 import { copyWorld, dropWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
 
-// Real-time bidding: an offer has 1,000 buyers, of which 20 are bidders on addresses of their own
-// that answer after 100 ms. Each call is from another caller, so that each asks all of them.
+// Real-time bidding: an offer has 1,000 buyers, of which 20 are bidders on their own addresses that
+// answer after 100 ms. Each call has another caller, so that it asks all bidders.
 
 const PORT = '4117';
 const SECONDS = Number(option('seconds', '8'));
@@ -21,10 +21,10 @@ const BUYERS = 1_000;
 const BIDDERS = 20;
 const ANSWER_MS = 100;
 const WARM_SECONDS = 2;
-/** Calls a second before the first measurement: a service that runs has compiled its code. */
+/** Calls a second of the warm-up: a running service has compiled its code. */
 const WARM_RATE = 40;
 
-/** Bidders in a thread of their own: the client that measures must not wait for them. */
+/** Runs the bidders in their own thread, so that the measuring client does not wait for them. */
 async function startBidders() {
   const asked = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(join(__dirname, 'bidders.js'), {
@@ -48,7 +48,7 @@ const figuresOf = (times: number[], errors: number): Figures => ({
   errors,
 });
 
-/** How long it takes to ask all of them at once, with nothing else done: the floor. */
+/** The floor: asks all bidders at once and does nothing else. */
 async function askDirectly(urls: readonly string[], rate: number): Promise<Figures> {
   const agent = new Agent({ connections: 200 });
   const ask = async (url: string) => {
@@ -72,7 +72,6 @@ async function askDirectly(urls: readonly string[], rate: number): Promise<Figur
   return figuresOf(times, 0);
 }
 
-/** Makes bidders of some buyers of the offer. */
 async function setBidders({ url, company_id }: BenchWorld, urls: readonly string[]): Promise<void> {
   await query(
     url,
@@ -124,7 +123,6 @@ const medians = (all: readonly Figures[]): Figures => ({
   errors: Math.max(...all.map(({ errors }) => errors)),
 });
 
-/** Measures decisions without bidders, then with them beside the floor. */
 export async function benchBids(server: EmbeddedDatabase): Promise<void> {
   const world = await copyWorld(server, await prepareWorld(server, 10_000), 'bench_bids');
   await fillBuyers(world);

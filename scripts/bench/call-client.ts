@@ -2,7 +2,6 @@ import { Pool } from 'undici';
 import { phoneNumber } from './shop';
 import type { BenchWorld } from './world';
 
-/** What happens to a call. */
 export type CallEvent =
   | { event: 'ringing' | 'answered' | 'busy' | 'no_answer' }
   | { event: 'key_press'; key: string }
@@ -11,7 +10,6 @@ export type CallEvent =
 export interface BegunCall {
   id: number;
   uuid: string;
-  /** Whether a buyer rings. */
   is_dialed: boolean;
 }
 
@@ -19,7 +17,7 @@ interface Session {
   call_session: { id: number; uuid: string; instruction: { action: string } };
 }
 
-/** A softswitch: begins calls and reports their events over HTTP. */
+/** A softswitch: starts calls and reports their events over HTTP. */
 export class CallClient {
   private readonly pool: Pool;
   private readonly headers: Record<string, string>;
@@ -32,7 +30,6 @@ export class CallClient {
     };
   }
 
-  /** Begins the n-th call; each has a caller of its own. */
   async begin(n: number, call: Record<string, unknown>): Promise<BegunCall> {
     const { call_session } = await this.post<Session>('call_sessions', {
       caller_number: `+${phoneNumber(n)}`,
@@ -64,7 +61,7 @@ export class CallClient {
   }
 }
 
-/** Takes the items in order, so many at a time. */
+/** Runs `work` for the items in order, for `lanes` items at a time. */
 export async function inLanes<T>(
   items: readonly T[],
   lanes: number,
@@ -77,7 +74,7 @@ export async function inLanes<T>(
   await Promise.all(Array.from({ length: lanes }, lane));
 }
 
-/** Does one piece of work after the other in so many lanes at a time, for so many seconds. */
+/** Repeats `work` in `lanes` parallel loops for a number of seconds. */
 export async function keepBusy(
   lanes: number,
   seconds: number,

@@ -11,8 +11,8 @@ const CALLS = Number(option('calls', String(5 * MILLION)));
 const DAYS = 100;
 
 /**
- * $1 company, $2 first buyer, $3 and $4 first and last number of the calls, $5 calls in all, $6 the
- * days that they are spread over.
+ * $1 company, $2 first buyer, $3 and $4 first and last number of the calls, $5 calls in all, $6
+ * days that the calls are spread over.
  */
 const INSERT_CALLS = `
   WITH o AS (SELECT min(id) AS id FROM offers WHERE company_id = $1),
@@ -67,8 +67,8 @@ async function fillOffersAndSources(run: Run, company_id: string): Promise<void>
 }
 
 /**
- * Inserts the calls: of 40 offers, 50 sources, 1,000 buyers. The indexes are created after the rows
- * because that is faster, and the calls counted once at the end.
+ * Inserts calls of 40 offers, 50 sources and 1,000 buyers. Creating the indexes and counting the
+ * calls after the rows is faster.
  */
 async function fill(world: BenchWorld, days: number): Promise<void> {
   const { url, company_id, first_id } = world;
@@ -87,7 +87,7 @@ async function fill(world: BenchWorld, days: number): Promise<void> {
   await run('CREATE TABLE bench_calls AS SELECT 1');
 }
 
-/** A database with five million calls of so many days, or an earlier one. */
+/** Returns a database with five million calls over `days` days; reuses an existing one. */
 export async function prepareCalls(
   server: EmbeddedDatabase,
   { name = 'bench_calls', days = DAYS } = {},
@@ -104,7 +104,6 @@ export async function prepareCalls(
   return world;
 }
 
-/** The query strings of the requests, with ids and days of this world. */
 async function queryStrings(world: BenchWorld): Promise<string[]> {
   const [ids] = await query(
     world.url,

@@ -5,15 +5,15 @@ import { givenOptions, runBench, type Options, type Side } from './runs';
 import { median, option, round, say } from './tools';
 import { build, openTree } from './trees';
 
-// Two commits, or two versions of Node, in turns on one machine: a bench runs on the one, then on
-// the other. What is slower in the medians and in nearly every turn is slower.
+// Compares two commits, or two versions of Node, on one machine: each bench runs on both in turns.
+// A figure is slower when its median and nearly every turn are slower.
 
 const TURNS = Math.max(3, Number(option('turns', '3')));
 const TOLERANCE = Number(option('tolerance', '15')) / 100;
-/** A turn that deviates is noise; with five turns or more, one may. */
+/** One deviating turn is noise, which is allowed from five turns on. */
 const SLOWER_TURNS = Math.ceil(TURNS * 0.8);
 const DEFAULT_BENCHES = 'requests,decisions,events';
-/** Short, because there are several turns. */
+/** Short runs, because there are several turns. */
 const DEFAULTS: Options = {
   seconds: '2',
   rounds: '1',
@@ -28,9 +28,9 @@ interface Compared {
   unit: string;
   before: number;
   after: number;
-  /** How many times as fast as before, by the medians. */
+  /** Speed after, divided by speed before, by the medians. */
   ratio: number;
-  /** The same of each turn. */
+  /** The ratio of each turn. */
   turns: number[];
   is_slower: boolean;
 }
@@ -43,7 +43,7 @@ function benches(): string[] {
   return names;
 }
 
-/** Runs one bench on both sides in turns; the side that begins changes. */
+/** Runs a bench on both sides in turns; the side that starts alternates. */
 async function race(sides: readonly [Side, Side], bench: string): Promise<Compared[]> {
   const options = givenOptions(DEFAULTS, OWN_OPTIONS);
   const runs = new Map<Side, Line[][]>(sides.map((side) => [side, []]));
@@ -58,7 +58,6 @@ async function race(sides: readonly [Side, Side], bench: string): Promise<Compar
   return before![0]!.map(({ line }) => compareLine(line, before!, after!));
 }
 
-/** A line of two sides, each with its lines of every turn. */
 export function compareLine(name: string, before: Line[][], after: Line[][]): Compared {
   const valuesOf = (runs: Line[][]) =>
     runs.map((lines) => lines.find(({ line }) => line === name)!.value);
@@ -93,7 +92,7 @@ async function compare(sides: readonly [Side, Side]): Promise<Compared[]> {
   return all;
 }
 
-/** Compares this tree with a commit; 1 when something has become slower. */
+/** Compares this tree with a commit; returns the exit code 1 when something is slower. */
 export async function compareCommits(rev: string): Promise<number> {
   benches();
   build('.');
@@ -109,7 +108,6 @@ export async function compareCommits(rev: string): Promise<number> {
   }
 }
 
-/** Compares the service under this Node with the service under another one. */
 export async function compareNodes(wanted: string): Promise<number> {
   benches();
   build('.');

@@ -1,13 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-// CPU time is what a busy machine distorts least: a request costs the same when it has to wait.
+// CPU time varies least on a busy machine: a request costs the same when it has to wait.
 
 /** Linux counts CPU time in hundredths of a second. */
 const TICKS_PER_SECOND = 100;
 
 interface Times {
   parent: number;
-  /** Seconds of the process. */
   own: number;
   /** Seconds of its children that have ended. */
   ended: number;
@@ -25,7 +24,7 @@ function timesOf(pid: number): Times | undefined {
   }
 }
 
-/** CPU seconds of a process so far; with its children, those included that have ended. */
+/** CPU seconds of a process so far; `children` adds those of its children, including ended ones. */
 export function cpuSeconds(pid: number, { children = false } = {}): number {
   const { own = 0, ended = 0 } = timesOf(pid) ?? {};
   if (!children) return own;
@@ -37,39 +36,37 @@ export function cpuSeconds(pid: number, { children = false } = {}): number {
   return own + ended + running;
 }
 
-/** The process that has started the others of the bench's database. */
+/** Returns the process id of the postmaster of the bench's database. */
 export const postmaster = (): number =>
   Number(readFileSync('.bench/postgres/postmaster.pid', 'utf8').split('\n')[0]);
 
-/** CPU seconds that all processors of the machine have worked so far, whatever for. */
+/** CPU seconds that all processors of the machine have worked since its start. */
 function machineSeconds(): number {
   const [line] = readFileSync('/proc/stat', 'utf8').split('\n');
   const [, user, nice, system, , , irq, softirq] = line!.split(/\s+/).map(Number);
   return (user! + nice! + system! + irq! + softirq!) / TICKS_PER_SECOND;
 }
 
-/** The processes of the service, each with its children. */
 export interface ServicePids {
   api?: readonly number[];
   workers?: readonly number[];
 }
 
-/** What a part of a run has taken, in CPU seconds. */
+/** CPU seconds that a part of a run has used. */
 export interface Spent {
-  /** How long it took. */
+  /** Elapsed seconds, not CPU. */
   seconds: number;
   api: number;
   workers: number;
   database: number;
-  /** This process, which makes the load. */
+  /** This process, which generates the load. */
   load: number;
-  /** The whole machine. */
   machine: number;
 }
 
-/** Measures from now on; the result measures until it is called. */
+/** Starts measuring; the returned function returns the usage since then. */
 export function spentMeter({ api = [], workers = [] }: ServicePids): () => Spent {
-  // With WEB_CONCURRENCY, most of a service is its children's.
+  // With WEB_CONCURRENCY, child processes do most of the work of a service.
   const sum = (pids: readonly number[]) =>
     pids.reduce((seconds, pid) => seconds + cpuSeconds(pid, { children: true }), 0);
   const read = (): Spent => ({
@@ -88,7 +85,7 @@ export function spentMeter({ api = [], workers = [] }: ServicePids): () => Spent
   };
 }
 
-/** Measures the CPU milliseconds that each unit of work costs the service and the database. */
+/** Measures CPU milliseconds per unit of work, of the service and of the database. */
 export function cpuMeter(service: number | undefined) {
   const spent = spentMeter({ api: service === undefined ? [] : [service] });
   return (units: number): { cpu_service_ms: number; cpu_database_ms: number } => {

@@ -16,8 +16,8 @@ interface Run {
 }
 
 /**
- * The floor of decisions, for a buyer that is known beforehand: transactions that only write one
- * row of caps, the call, its attempt.
+ * The floor of decisions: transactions that only write one row of caps, the call and its attempt,
+ * for a buyer that is chosen beforehand.
  */
 export async function floorOfDecisions(
   world: BenchWorld,

@@ -4,7 +4,7 @@ import { phoneNumber } from './shop';
 import { median, round } from './tools';
 import { query, quiet, type BenchWorld } from './world';
 
-// Decisions as fast as they come, over some connections, with what they cost the processor.
+// Sends decisions as fast as possible over some connections, and measures their CPU cost.
 
 export interface Figures {
   req_s: number;
@@ -17,11 +17,11 @@ export interface Figures {
 
 interface Load {
   port: string;
-  /** Of the service. */
+  /** Process id of the service. */
   pid: number;
   connections: number;
   seconds: number;
-  /** The next call, but for its caller. */
+  /** Builds the next call without its caller. */
   call: () => object;
 }
 

@@ -1,15 +1,13 @@
 import { option } from './tools';
 import { query, type BenchWorld } from './world';
 
-// The offers, buyers and suppression lists of the bench of decisions.
-
 /** Numbers on each list. */
 export const LISTED = Number(option('listed', '1000000'));
 export const LISTS = 20;
 
 /**
- * Creates an offer with `buyers` of the company's buyers, after the first `others`, in groups of ten
- * and returns its id.
+ * Creates an offer with `buyers` of the company's buyers, without the first `offset`, in groups of
+ * ten, and returns its id.
  */
 export async function fillOffer(
   { url, company_id }: BenchWorld,
@@ -106,13 +104,12 @@ export async function fillLists({ url, company_id }: BenchWorld, listed = LISTED
   }
 }
 
-/** How many calls there were before. */
+/** Calls that exist before the load. */
 const CALLS = 20_000;
 
 /**
- * Creates calls of an offer that have ended, as an installation has that has run for a while: plans
- * of statements about a table that was empty when it was analyzed read all of it, until its next
- * ANALYZE.
+ * Creates ended calls of an offer, as an installation has that has run for a while: plans for a
+ * table that was empty when it was analyzed read all of it until the next ANALYZE.
  */
 export async function fillCalls(
   { url, company_id, first_id }: BenchWorld,

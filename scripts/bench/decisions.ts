@@ -35,7 +35,7 @@ interface Figures {
 
 interface Load {
   connections?: number;
-  /** Requests a second; without it, each connection sends as soon as it has its response. */
+  /** Requests a second; without it, each connection sends its next request on response. */
   rate?: number;
   path: string;
   seconds: number;
@@ -120,7 +120,7 @@ async function load(
 interface Bench {
   world: BenchWorld;
   service: ChildProcess;
-  /** The offer with so many buyers. */
+  /** Offer ids by number of buyers. */
   offers: Map<number, string>;
 }
 
@@ -129,7 +129,6 @@ const FLOOR = `floor: the writes alone, ${CONNECTIONS} connections`;
 const SATURATED = `decisions, 1,000 buyers, ${CONNECTIONS} connections`;
 const oneByOne = (buyers: number) => `decisions one after the other, ${count(buyers)} buyers`;
 
-/** What a turn measures, in this order. */
 function measurements(bench: Bench): Map<string, () => Promise<Figures>> {
   const offer_id = bench.offers.get(1_000)!;
   const decide = { path: 'call_sessions', offer_id, seconds: SECONDS };
@@ -157,7 +156,6 @@ async function floor({ world }: Bench, offer_id: string): Promise<Figures> {
 
 type Row = { what: string } & Figures;
 
-/** Measures everything in turns after a warm-up, and returns the medians. */
 async function measureAll(bench: Bench): Promise<Row[]> {
   const path = 'call_sessions';
   for (const offer_id of bench.offers.values())

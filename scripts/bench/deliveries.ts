@@ -7,25 +7,23 @@ import { keysAt, signed } from '../../src/egress/standard-webhooks';
 import { end, median, option, ready, round, say, startRival, startWorker } from './tools';
 import { copyWorld, dropWorld, PEPPER, prepareWorld, query, quiet, type BenchWorld } from './world';
 
-// One webhook with many due deliveries: how many a second one worker sends, compared with a loop
-// over undici that signs and sends the same deliveries one after the other.
+// One webhook with many due deliveries: the rate of one worker, compared with a loop over undici
+// that signs and sends the same deliveries one after the other.
 
 export const RECEIVER_PORT = '4113';
 const DELIVERIES = Number(option('deliveries', '20000'));
 const ROUNDS = Number(option('rounds', '3'));
 const URL_OF = `http://127.0.0.1:${RECEIVER_PORT}`;
 
-/** Starts the receiver of the webhook. */
 export const startReceiver = () => startRival('deliveries-receiver', { PORT: RECEIVER_PORT });
 
-/** With these, a worker may deliver to it. */
+/** Lets a worker deliver to the receiver. */
 export const TO_RECEIVER = { WEBHOOK_ALLOW_NETWORKS: '127.0.0.1/32' };
 
-/** How many deliveries it has received. */
 export const received = async (): Promise<number> =>
   Number(await (await fetch(`${URL_OF}/count`)).text());
 
-/** Creates a webhook of every call that has ended, and returns its id. */
+/** Creates a webhook for every ended call, and returns its id. */
 export async function addWebhook({ url, company_id }: BenchWorld): Promise<string> {
   const [hook] = await query(
     url,
@@ -64,7 +62,7 @@ async function fill(world: BenchWorld, body: string): Promise<void> {
   );
 }
 
-/** As many fields as a call has in its JSON. */
+/** A body with as many fields as a call has in its JSON. */
 const bodyOf = (): string =>
   JSON.stringify({
     type: 'every_call',
@@ -95,7 +93,7 @@ async function plain(body: string): Promise<number> {
   return Math.round(DELIVERIES / seconds);
 }
 
-/** Measures how many a second are received, and how many are recorded as sent. */
+/** Measures the rates of received deliveries and of deliveries recorded as sent. */
 async function ours(
   server: EmbeddedDatabase,
   body: string,

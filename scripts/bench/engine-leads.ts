@@ -3,14 +3,13 @@ import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { fillLeads, openShop } from './shop';
 import { copyWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
 
-// Leads that are due at once, and how far workers have come with texting them.
+// Leads that are all due at once, and how many of them workers have texted.
 
 const SAMPLE_MS = 100;
 export const LONGEST_MS = 600_000;
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
-/** Opens a world whose leads are all due. */
 export async function openDueLeads(
   server: EmbeddedDatabase,
   name: string,
@@ -31,12 +30,11 @@ export async function openDueLeads(
 }
 
 interface Texted {
-  /** How many leads were texted, and when that was. */
+  /** Leads that are texted at `ms`, in epoch milliseconds. */
   n: number;
   ms: number;
 }
 
-/** Watches how many leads are texted. */
 export async function watchTexted({
   url,
 }: BenchWorld): Promise<{ until(n: number): Promise<Texted>; close(): Promise<void> }> {

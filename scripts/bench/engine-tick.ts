@@ -11,8 +11,8 @@ import { fillLeads, openShop, type Shop } from './shop';
 import { median, percentile, round, say } from './tools';
 import { copyWorld, dropWorld, PEPPER, prepareWorld, query, quiet, type BenchWorld } from './world';
 
-// The cost of looking for due leads when there are none but very many wait. Every worker looks
-// twice a second.
+// The cost of looking for due leads when very many wait and none is due. Every worker looks twice a
+// second.
 
 const MILLION = 1_000_000;
 const MILLIONS = process.argv.includes('--full') ? 10 : 1;
@@ -72,8 +72,8 @@ async function fill(world: BenchWorld, shop: Shop): Promise<void> {
 }
 
 /**
- * Returns the plans that a worker runs after its first rounds. The statements are prepared and run
- * often enough for PostgreSQL to choose between a generic and a custom plan.
+ * Returns the plans of a worker's statements. Each statement is prepared and run often enough for
+ * PostgreSQL to choose between a generic and a custom plan.
  */
 async function plans({ url }: BenchWorld): Promise<Record<string, string>> {
   const statements: BoundStatement[] = [];

@@ -5,8 +5,8 @@ import { checkTexted, LONGEST_MS, openDueLeads, watchTexted } from './engine-lea
 import { end, median, memory, option, ready, round, say, startService, startWorker } from './tools';
 import { dropWorld, query, type BenchWorld } from './world';
 
-// Many leads due at once: how fast the job processes text all of them, and how long a typical
-// request to a server on the same machine takes meanwhile.
+// Many leads due at once: how fast the workers text them, and how long a typical request to a
+// server on the same machine takes in the meantime.
 
 const PORT = '4108';
 const ROUNDS = Number(option('rounds', '3'));
@@ -23,9 +23,8 @@ interface Figures {
   p50_ms: number;
   p99_ms: number;
   errors: number;
-  /** Transactions that the database aborted because two waited for each other. */
   deadlocks: number;
-  /** Memory of the job process that used most. */
+  /** Peak memory of the worker that used most. */
   worker_mb: number;
 }
 
@@ -120,7 +119,6 @@ async function measure(server: EmbeddedDatabase, workers: number): Promise<Figur
   }
 }
 
-/** Medians over the rounds. */
 function summarize(workers: number, all: Figures[]) {
   const of = (key: keyof Figures) => median(all.map((figures) => figures[key]));
   return {

@@ -2,15 +2,15 @@ import type { Pool, PoolClient } from 'pg';
 import { CONVERSION } from './events-world';
 import type { BenchWorld } from './world';
 
-// The floor of call events: the least statements that write the same rows, in one transaction per
-// event, for a call of which everything is known beforehand.
+// The floor of call events: the fewest statements that write the same rows, in one transaction per
+// event, for a call whose rows are known beforehand.
 
 export interface KnownCall {
   call_id: string;
   attempt_id: string;
   buyer_id: string;
   buyer_conversion_id: string;
-  /** The caps of the buyer and of its group. */
+  /** Ids of the caps of the buyer and of its group. */
   limits: string[];
 }
 
@@ -127,7 +127,6 @@ const completed = async (run: Run, world: BenchWorld, call: KnownCall) => {
 
 const EVENTS = { answered, key_press: accepted, completed };
 
-/** Writes one event of a call. */
 export async function writeEvent(
   pool: Pool,
   world: BenchWorld,

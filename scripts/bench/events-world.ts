@@ -2,7 +2,7 @@ import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { fillBuyers, fillOffer } from './decisions-world';
 import { copyWorld, prepareWorld, query, type BenchWorld } from './world';
 
-/** What a call that lasts long enough brings, and what its traffic source is paid. */
+/** Revenue and payout of a call that lasts `after_seconds`. */
 export const CONVERSION = { revenue: 24.5, payout: 12, after_seconds: 90 };
 
 export interface EventsWorld {
@@ -12,8 +12,8 @@ export interface EventsWorld {
 }
 
 /**
- * An offer of `buyers` buyers in groups of ten, who take a call by pressing 1 and pay for it after
- * 90 seconds, and a traffic source that is paid for each conversion.
+ * Opens a world with an offer of `buyers` buyers in groups of ten, who accept a call by pressing 1
+ * and pay for it after 90 seconds, and a traffic source that is paid for each conversion.
  */
 export async function openEventsWorld(
   server: EmbeddedDatabase,
@@ -27,7 +27,6 @@ export async function openEventsWorld(
   return opened;
 }
 
-/** Creates the offer with its payout, and the traffic source. */
 export async function openOffer(
   world: BenchWorld,
   buyers: number,

@@ -10,7 +10,7 @@ import { end, median, option, percentile, ready, round, say, startService } from
 import { dropWorld, query, quiet } from './world';
 
 // The events of a call: a buyer answers, presses 1, and the call ends with a conversion and a
-// payout. The calls are begun before, unmeasured. The floor writes the same rows.
+// payout. The calls are started beforehand, unmeasured. The floor writes the same rows.
 
 const PORT = '4114';
 const ROUNDS = Number(option('rounds', '3'));
@@ -52,7 +52,6 @@ async function begin(bench: Bench, count: number): Promise<BegunCall[]> {
   return calls;
 }
 
-/** Reports all events of the calls, and measures each. */
 async function measure<T>(
   bench: Bench,
   calls: readonly T[],
@@ -104,7 +103,6 @@ async function measureFloor(bench: Bench, count: number): Promise<Figures> {
   return figures;
 }
 
-/** Both must have written what the other writes. */
 async function check({ world }: Bench, calls: readonly { id: number }[]): Promise<void> {
   const [row] = await query(
     world.url,

@@ -7,7 +7,8 @@ import { end, median, option, percentile, ready, round, say, startService } from
 import { copyWorld, dropWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
 
 // Calls of one offer with few buyers, through two processes: every other call fails at its first
-// buyer (busy, or not answered) and goes on to the next. All calls want the same few rows of caps.
+// buyer (busy or not answered) and continues with the next. All calls compete for the same few rows
+// of caps.
 
 const PORTS = ['4130', '4131'];
 const BUYERS = 5;
@@ -33,7 +34,10 @@ interface Bench {
   callers: number;
 }
 
-/** Buyers without groups, each with caps that are never reached, who pay after 90 seconds. */
+/**
+ * Creates an offer of buyers without groups, with caps that are never reached, who pay after 90
+ * seconds.
+ */
 async function openOffer({ url, company_id }: BenchWorld): Promise<string> {
   const [offer] = await query(
     url,
@@ -118,7 +122,7 @@ async function measure(bench: Bench, share: number, seconds: number): Promise<Fi
   };
 }
 
-/** Backends report what they have counted at most a second later. */
+/** A session reports its counts to pg_stat_database within a second. */
 async function countDeadlocks({ url }: BenchWorld): Promise<number> {
   await new Promise((done) => setTimeout(done, 1_500));
   const counts = 'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()';

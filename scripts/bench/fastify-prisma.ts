@@ -4,9 +4,9 @@ import Fastify from 'fastify';
 import { Pool } from 'pg';
 import { PrismaClient, type Prisma } from '../../src/generated/prisma/client';
 
-// What a team would typically write: fastify and Prisma's own API over the same schema. No
-// authentication, no contract. With BENCH_LOG=yes a write is a transaction with an entry of what
-// changed in the change log and its count, as the service has it; otherwise there is no log.
+// A typical implementation: fastify and Prisma's own API over the same schema, without
+// authentication or contract. With BENCH_LOG=yes a write is one transaction with its entry in the
+// change log and its count, as in the service; otherwise there is no log.
 
 const { BENCH_URL, BENCH_COMPANY, BENCH_PORT, BENCH_LOG } = process.env;
 const pool = new Pool({ connectionString: BENCH_URL, max: 16, options: '-c timezone=UTC' });
@@ -85,7 +85,7 @@ type Client = Prisma.TransactionClient;
 const asJson = (value: unknown) =>
   JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'bigint' ? Number(inner) : inner));
 
-/** Runs a write, with the log in one transaction. */
+/** Runs a write; with BENCH_LOG=yes in one transaction with its log entry. */
 async function logging<R extends { id: bigint }>(
   write: (client: Client) => Promise<R>,
   of_old?: (client: Client) => Promise<R>,

@@ -33,15 +33,15 @@ import { dropSoakRun } from './soak-world';
 import { end, option, ready, round, say } from './tools';
 import { query, quiet } from './world';
 
-// The model of what hardware a day's work takes, checked: what each part takes under a mixed load
-// of three sizes, beside what the costs of single operations predict.
+// Checks the model of the hardware that a day's work takes: compares the usage of each part under a
+// mixed load of three sizes with the prediction from the costs of single operations.
 
 const PORT = '4132';
 const SECONDS = Number(option('check-seconds', '12'));
 const SATURATED_SECONDS = Number(option('saturated-seconds', '6'));
-/** Of what this machine can do. */
+/** Shares of the rate that this machine can do. */
 const SIZES = [0.25, 0.5, 0.75];
-/** Requests a second of which the sizes are shares; 0 for as many as this machine can do. */
+/** Requests a second that SIZES are shares of; 0 for the measured maximum. */
 const MOST = Number(option('most', '0'));
 const NUMBERS = 200_000;
 const CORES = cpus().length;
@@ -64,7 +64,6 @@ interface Checked {
   predicted: Parts;
 }
 
-/** What the workers have done so far. */
 async function worked({ url }: FleetWorld['world']): Promise<Counts> {
   const [row] = await query(
     url,
@@ -73,7 +72,6 @@ async function worked({ url }: FleetWorld['world']): Promise<Counts> {
   return { 'text a lead': Number(row!.n), 'deliver a webhook': await received() };
 }
 
-/** Counts and measures what is done while `work` runs. */
 async function measure(
   { soak, load, api, workers }: Bench,
   costs: Costs,
@@ -110,7 +108,7 @@ async function importNumbers({ world }: FleetWorld): Promise<Counts> {
 
 async function check(bench: Bench, costs: Costs): Promise<Checked[]> {
   const { load, soak } = bench;
-  // A warm-up: a new process compiles for a while.
+  // Warm-up: a new process compiles for a while.
   await load.saturate(CLIENTS[0]!, SATURATED_SECONDS);
   const most = await measure(bench, costs, async () => {
     await load.saturate(CLIENTS[0]!, SATURATED_SECONDS);
@@ -154,7 +152,6 @@ function print(checked: readonly Checked[]): void {
   say(table([...head, 'load, cores', 'machine, cores', 'full'], rows));
 }
 
-/** Compares the model with what a mixed load takes, and prints what a day needs. */
 export async function benchModel(server: EmbeddedDatabase): Promise<void> {
   const costs = readCosts();
   const receiver = startReceiver();

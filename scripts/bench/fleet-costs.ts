@@ -26,7 +26,7 @@ import { dropSoakRun } from './soak-world';
 import { end, median, memory, option, ready, round, say } from './tools';
 import { query, quiet } from './world';
 
-// What each operation costs one API process, one worker and the database, each operation alone.
+// Measures the cost of each operation alone, for one API process, one worker and the database.
 
 const PORT = '4131';
 const CALLS = Number(option('calls-a-turn', '1000'));
@@ -44,14 +44,17 @@ interface Bench {
   api: ChildProcess;
   worker?: ChildProcess;
   turns: Map<string, Cost[]>;
-  /** Until then V8 compiles what is hot, and first lists count their rows: nothing is recorded. */
+  /**
+   * False during the warm-up, in which V8 compiles hot code and first lists count their rows:
+   * nothing is recorded.
+   */
   is_warm: boolean;
 }
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 const clients = CLIENTS[0]!;
 
-/** Adds a turn of an operation; `work` returns how often it was done. */
+/** Records a turn of an operation; `work` returns how often it was done. */
 async function turn(
   { soak, api, worker, turns, is_warm }: Bench,
   operation: string,
@@ -67,7 +70,7 @@ async function turn(
   turns.set(operation, [...(turns.get(operation) ?? []), cost]);
 }
 
-/** Calls that begin, then their events; returns how many events each had. */
+/** Starts calls, then reports their events; returns the number of events per call. */
 async function turnOfCalls(bench: Bench): Promise<number> {
   const { load } = bench;
   const calls: BegunCall[] = [];
@@ -88,7 +91,9 @@ async function turnOfCalls(bench: Bench): Promise<number> {
   return events / calls.length;
 }
 
-/** The worker sends what the calls have left, then waits, then imports a file. */
+/**
+ * Records the jobs of a worker: it delivers the webhooks of the calls, imports a file, then idles.
+ */
 async function jobs(bench: Bench): Promise<{ webhook: number; number: number; idle: Cost }> {
   const { soak } = bench;
   const { url } = soak.world;
@@ -132,7 +137,7 @@ async function importFile(bench: Bench, csv: string): Promise<void> {
   }
 }
 
-/** Each kind of request alone, but for submissions: a worker would work on these leads. */
+/** Records each kind of request alone, except submissions: a worker would process these leads. */
 async function turnOfReads(bench: Bench): Promise<void> {
   const { load, soak } = bench;
   await turn(bench, LARGE_OFFER, async () => {
@@ -154,7 +159,7 @@ function medianOf(turns: readonly Cost[]): Cost {
   return { api_ms: of('api_ms'), workers_ms: of('workers_ms'), database_ms: of('database_ms') };
 }
 
-/** MB that belong to one session of the database alone, on average. */
+/** Average private memory of a session of the database, in MB. */
 async function sessionMemory(url: string): Promise<number> {
   const sessions = await query(
     url,
@@ -210,7 +215,7 @@ async function measure(bench: Bench): Promise<Measured> {
   };
 }
 
-/** The costs that this run, or the last one that measured them, has found. */
+/** Reads the costs of this run, or of the last one that measured them. */
 export const readCosts = (): Costs => JSON.parse(readFileSync(COSTS_FILE, 'utf8')) as Costs;
 
 async function measureService(server: EmbeddedDatabase): Promise<Costs> {
@@ -234,7 +239,6 @@ async function measureService(server: EmbeddedDatabase): Promise<Costs> {
   }
 }
 
-/** Measures what each operation costs, prints it as a table, and keeps it for the model. */
 export async function benchCosts(server: EmbeddedDatabase): Promise<Costs> {
   const costs = await measureService(server);
   const { steps, spent, bytes } = await measureSteps(server, 1);

@@ -22,15 +22,15 @@ import { dropSoakRun } from './soak-world';
 import { end, median, percentile, round, say } from './tools';
 import { quiet } from './world';
 
-// 1, 2 and 4 API processes, each a process of its own behind one port, in turns on the same
-// database; and 1 and 2 workers.
+// Servers of 1, 2 and 4 API processes, each server on one port, in turns on the same database; and
+// 1 and 2 workers.
 
 const PORTS = { 1: '4121', 2: '4122', 4: '4124' } as const;
 type Processes = keyof typeof PORTS;
 const PROCESSES = [1, 2, 4] as const satisfies Processes[];
 const WORKERS = [1, 2];
 const WARM_SECONDS = 0.5;
-/** For each process of a server: it must have compiled what is hot. */
+/** Per process of a server, until its hot code is compiled. */
 const FIRST_WARM_SECONDS = 8;
 const CORES = cpus().length;
 
@@ -60,7 +60,7 @@ interface Row extends Fleet {
 
 type Request = (n: number) => { method: 'GET' | 'POST'; path: string; body?: string };
 
-/** One kind of request; the load is lighter than that of a mix. */
+/** Sends one kind of request, which takes less CPU to generate than a mix. */
 const requests =
   (auth: string, request: Request): Work['run'] =>
   async ({ processes }, connections, duration) => {
@@ -106,7 +106,6 @@ function worksOf({ world, large_offer_id: offer_id }: FleetWorld): Work[] {
   ];
 }
 
-/** The turn with the median rate. */
 const middle = (rows: readonly Row[]): Row => {
   const rate = ({ done, spent }: Row) => done.units / spent.seconds;
   const wanted = median(rows.map(rate));
@@ -201,7 +200,6 @@ function print(rows: readonly Row[]): void {
   say(table(head, cells));
 }
 
-/** Measures how rates grow with processes and workers, and which part is full. */
 export async function benchGrid(server: EmbeddedDatabase): Promise<void> {
   const rows = [...(await measureApi(server)), ...(await measureWorkers(server))];
   print(rows);

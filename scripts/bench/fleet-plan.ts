@@ -3,7 +3,7 @@ import { table } from './fleet-world';
 import { RATES } from './soak-load';
 import { option, round, say } from './tools';
 
-// What hardware the day takes that the options describe.
+// Prints the hardware for the day that the options describe.
 
 const given = (name: string, usual: number) => Number(option(name, String(usual)));
 const DAY = {
@@ -18,7 +18,7 @@ const ASSUMPTIONS = {
   node_cores: given('node-cores', 32),
   recent_days: given('recent-days', 1),
 };
-/** Reads are mixed as in the load of the benches. */
+/** Reads are mixed as in the load of scripts/bench/soak-load.ts. */
 const READS: Counts = Object.fromEntries(
   (['list calls', 'list leads', 'list buyers', 'show a buyer', 'report'] as const).map((kind) => [
     kind,
@@ -26,7 +26,6 @@ const READS: Counts = Object.fromEntries(
   ]),
 );
 
-/** Prints the plan of this day by the costs, and the same of a tenth and of ten times as much. */
 export function printPlan(costs: Costs): void {
   const { peak, utilisation, node_cores, recent_days } = ASSUMPTIONS;
   say(

@@ -5,7 +5,8 @@ import { growth, pidsOf, startWorkers } from './fleet-world';
 import { end, option } from './tools';
 import { dropWorld } from './world';
 
-// Steps of outreach: leads that are due at once are texted by the sandbox, by one worker or two.
+// Steps of outreach: leads that are due at once are texted through the sandbox carrier, by one or
+// two workers.
 
 const LEADS = Number(option('steps', '20000'));
 const NAME = 'bench_fleet_steps';
@@ -14,11 +15,11 @@ export interface Steps {
   workers: number;
   steps: number;
   spent: Spent;
-  /** What a step adds to the database. */
+  /** Bytes that a step adds to the database. */
   bytes: number;
 }
 
-/** Texts all leads, and measures from when all workers run. */
+/** Texts all leads; measures from the time that all workers run. */
 export async function measureSteps(server: EmbeddedDatabase, workers: number): Promise<Steps> {
   const world = await openDueLeads(server, NAME, LEADS);
   const texted = await watchTexted(world);

@@ -7,23 +7,21 @@ import { openSoakWorld, type SoakWorld } from './soak-world';
 import { option, ready, startService, startWorker } from './tools';
 import { query } from './world';
 
-// What the parts of the bench of the fleet have in common.
-
-/** Of each measurement. */
+/** Length of each measurement. */
 export const SECONDS = Number(option('seconds', '2'));
 export const ROUNDS = Number(option('rounds', '3'));
 export const CLIENTS = option('clients', '16').split(',').map(Number);
 
-/** So many on each of the lists that are asked about each call. */
+/** Numbers on each suppression list that is checked for a call. */
 const LISTED = 50_000;
 const REGISTERED_TIMEOUT_MS = 60_000;
 
 export interface FleetWorld extends SoakWorld {
-  /** The offer with a thousand buyers; the other one has a hundred. */
+  /** The offer with 1,000 buyers; `offer_id` has 100. */
   large_offer_id: string;
 }
 
-/** A company that has been at work for a hundred days, and has a webhook of every call. */
+/** Opens a company with a hundred days of records and a webhook for every call. */
 export async function openFleetWorld(server: EmbeddedDatabase): Promise<FleetWorld> {
   const soak = await openSoakWorld(server);
   await fillLists(soak.world, LISTED);
@@ -64,7 +62,7 @@ export const pidsOf = (api: readonly ChildProcess[], workers: readonly ChildProc
     workers: workers.map(({ pid }) => pid!),
   }) satisfies ServicePids;
 
-/** By how many bytes the database grows while something is done, apart from what is reused. */
+/** Returns the bytes by which the database grows during `work`, apart from reused space. */
 export async function growth(url: string, work: () => Promise<unknown>): Promise<number> {
   const size = async () => {
     await query(url, 'VACUUM');
@@ -76,7 +74,7 @@ export async function growth(url: string, work: () => Promise<unknown>): Promise
   return (await size()) - before;
 }
 
-/** Lines of a table of docs/performance.md. */
+/** Formats a Markdown table. */
 export function table(head: readonly string[], rows: readonly (string | number)[][]): string {
   const line = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`;
   const rule = head.map((_, at) => (at === 0 ? '---' : '---:'));

@@ -1,9 +1,9 @@
 import type { EmbeddedDatabase } from '../../src/db/embedded-postgres';
 import { option } from './tools';
 
-// How much a machine serves: several API processes and workers (grid), what each operation costs
-// (costs), and what hardware a day's work takes by these costs, checked at three sizes of load
-// (model). Every rate stands beside the processor time of each part, which says what is full.
+// How much a machine serves: several API processes and workers (grid), the cost of each operation
+// (costs), and the hardware for a day's work by these costs, checked at three sizes of load
+// (model). Every rate is printed with the CPU time of each part, which shows the part that is full.
 
 const PARTS: Record<string, () => Promise<(server: EmbeddedDatabase) => Promise<unknown>>> = {
   costs: async () => (await import('./fleet-costs.js')).benchCosts,
@@ -11,7 +11,6 @@ const PARTS: Record<string, () => Promise<(server: EmbeddedDatabase) => Promise<
   grid: async () => (await import('./fleet-grid.js')).benchGrid,
 };
 
-/** Runs the parts that `--parts` names. */
 export async function benchFleet(server: EmbeddedDatabase): Promise<void> {
   const wanted = option('parts', Object.keys(PARTS).join(',')).split(',');
   const unknown = wanted.filter((part) => !(part in PARTS));

@@ -10,8 +10,8 @@ import {
 } from '../../src/db/list-statements';
 import { recordsTemplate, recordTemplate } from '../../src/db/record-statements';
 
-// The floor: node:http and prepared statements, nothing else. The same SQL as the service, no
-// authentication, no validation, no log.
+// The floor: node:http and prepared statements with the SQL of the service, without authentication,
+// validation or log.
 
 const { BENCH_URL, BENCH_COMPANY, BENCH_PORT } = process.env;
 const pool = new Pool({ connectionString: BENCH_URL, max: 16, options: '-c timezone=UTC' });

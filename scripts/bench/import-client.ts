@@ -11,7 +11,6 @@ import type { BenchWorld } from './world';
 export const PORT = '4104';
 const HAS_PSQL = spawnSync('psql', ['--version']).status === 0;
 
-/** Imports files over HTTP and watches them in the database. */
 export class ImportClient {
   constructor(
     private readonly world: BenchWorld,
@@ -121,7 +120,7 @@ export class ImportClient {
     return (performance.now() - sent_at) / 1000;
   }
 
-  /** Returns the latency in ms of typical requests, 100 a second. */
+  /** Returns the latency of typical requests in ms, at 100 a second. */
   async p99(seconds: number): Promise<{ p50: number; p99: number; errors: number }> {
     const paths = [
       `/api/v1/buyers?columns=id,name,number,paused`,

@@ -48,7 +48,7 @@ async function assignBuyers(client: Client, company_id: string): Promise<number[
   await client.query(
     'VACUUM ANALYZE buyer_suppression_numbers, buyer_suppression_buyers, buyer_suppressions',
   );
-  // Reads the whole index into memory, where it is in a busy router.
+  // Reads the whole index into memory, as in a busy router.
   await client.query('SET enable_seqscan = off');
   await client.query('SELECT count(*) FROM buyer_suppression_numbers WHERE company_id = $1', [
     company_id,
@@ -56,7 +56,7 @@ async function assignBuyers(client: Client, company_id: string): Promise<number[
   return buyers;
 }
 
-/** A number of list `n` modulo 50, or an unlisted one when the list has none so high. */
+/** Finds a number of list `n` modulo 50; an unlisted one when the list has none so high. */
 async function listedNumber(client: Client, company_id: string, n: number): Promise<number> {
   const { rows } = await client.query<{ number: number }>(
     `SELECT number::float8

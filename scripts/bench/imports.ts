@@ -9,8 +9,7 @@ import { benchLookup } from './import-lookup';
 import { median, memory, option, ready, round, say, startService } from './tools';
 import { prepareWorld, type BenchWorld } from './world';
 
-// Compares imports with the floor: \copy of the valid numbers into a table with the same primary
-// key.
+// Compares imports with a floor: \copy of the valid numbers into a table with the same primary key.
 
 const ROUNDS = Number(option('rounds', '3'));
 const MILLION = 1_000_000;
@@ -95,7 +94,6 @@ async function measureLarge(
   return csv;
 }
 
-/** Measures typical requests without an import and during one. */
 async function measureRequests(bench: ImportClient, report: Report, csv: string): Promise<void> {
   await bench.quiet();
   await bench.p99(2);

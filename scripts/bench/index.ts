@@ -6,8 +6,8 @@ import { startDatabase } from './world';
 // npm run bench [-- --seconds N] [--rounds N] [--sizes 10000,1000000] [--only BENCH]
 //               [--compare REV] [--node MAJOR]
 //
-// BENCH is one or several of benches.ts, table, or part of the name of a request.
-// docs/performance.md says what each measures. All contenders take turns in one run because
+// BENCH is one or several of scripts/bench/benches.ts, table, or part of the name of a request.
+// docs/performance.md describes the measurements. All contenders take turns in one run because
 // machines are noisy: medians and ratios count, not single figures.
 
 async function measure(only: string): Promise<void> {

@@ -4,8 +4,7 @@ import { fillLeads, openShop } from './shop';
 import { option } from './tools';
 import { copyWorld, prepareWorld, query, type BenchWorld } from './world';
 
-// Lists a million leads: a page of 25 with its exact count, for what the schedule does next, and in
-// every order.
+// Lists a million leads: a page of 25 with its exact count, by next action and in every order.
 
 const PORT = '4113';
 const LEADS = Number(option('leads', '1000000'));
@@ -33,7 +32,6 @@ const COUNT_LEADS = `
   WHERE next_action_hour(due_at, callback_at, next_action_at) IS NOT NULL
   GROUP BY 1, 2`;
 
-/** Inserts leads whose next actions are within thirty days. */
 async function fill(world: BenchWorld): Promise<void> {
   const run = (text: string) => query(world.url, text);
   const shop = await openShop(world, 1);

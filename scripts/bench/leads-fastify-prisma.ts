@@ -3,9 +3,9 @@ import Fastify from 'fastify';
 import { Pool } from 'pg';
 import { Prisma, PrismaClient } from '../../src/generated/prisma/client';
 
-// What a team would typically write for submissions: fastify and Prisma's own API over the same
-// schema, writing the same rows. It does not check the token, the number or the values, and does
-// not look up the number.
+// A typical implementation of submissions: fastify and Prisma's own API over the same schema,
+// writing the same rows. It neither checks the token, the number or the values, nor looks up the
+// number.
 
 const { BENCH_URL, BENCH_COMPANY, BENCH_OFFER, BENCH_SCHEDULE, BENCH_PORT } = process.env;
 const pool = new Pool({ connectionString: BENCH_URL, max: 16, options: '-c timezone=UTC' });

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { Pool } from 'pg';
 import { uuidv7 } from '../../src/db/uuid';
 
-// The floor of submissions: node:http and one prepared statement that writes the lead. It does not
-// check the token, the number or the values, does not look up the number or the history of the
-// lead, and returns no record.
+// The floor of submissions: node:http and one prepared statement that writes the lead. It neither
+// checks the token, the number or the values, nor looks up the number or the history of the lead,
+// and it returns no record.
 
 const { BENCH_URL, BENCH_COMPANY, BENCH_OFFER, BENCH_SCHEDULE, BENCH_PORT } = process.env;
 const pool = new Pool({ connectionString: BENCH_URL, max: 16, options: '-c timezone=UTC' });

@@ -7,8 +7,9 @@ import { end, median, memory, option, ready, round, say, startRival, startServic
 import { copyWorld, dropWorld, prepareWorld, query, quiet, type BenchWorld } from './world';
 
 // POST /leads by query string with ten tokens, for new leads and for a mix with repeated ones: the
-// service, the floor and a usual stack in turns. Each has its own schedule in the same table, which
-// already holds leads. No worker runs the actions of the schedules: engine.ts measures those.
+// service, the floor and a typical stack in turns. Each has its own schedule in the same table,
+// which already holds leads. No worker runs the actions of the schedules: scripts/bench/engine.ts
+// measures those.
 
 const SECONDS = Number(option('seconds', '4'));
 const ROUNDS = Number(option('rounds', '3'));
@@ -40,7 +41,7 @@ interface Figures {
   p50_ms: number;
   p99_ms: number;
   errors: number;
-  /** The share of responses for a lead that already existed. */
+  /** The share of responses for an existing lead. */
   repeated: number;
   rss_mb: number;
 }
@@ -113,7 +114,6 @@ async function measure(
   };
 }
 
-/** Compares submissions a second of the service, the floor and a usual stack on one table. */
 export async function benchLeads(server: EmbeddedDatabase): Promise<void> {
   const world = await copyWorld(server, await prepareWorld(server, 1_000), 'bench_leads');
   const shop = await openShop(world, CONTENDERS.length + 1);

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A figure of the service that a bench has measured. */
 export interface Line {
   line: string;
   value: number;
@@ -15,7 +14,7 @@ interface Report {
 }
 
 interface Source {
-  /** The file in which the bench leaves its report. */
+  /** The report of the bench, below .bench. */
   file: string;
   lines(report: Report): Line[];
 }
@@ -33,7 +32,7 @@ const lower = (line: string, value: unknown, unit = ' ms'): Line => ({
   better: 'lower',
 });
 
-/** Requests a second where the service is kept busy, else the usual latency. */
+/** Requests a second under full load, else the median latency. */
 const decisionLines = ({ report }: Report): Line[] =>
   report.flatMap((row) => {
     const what = String(row.what);
@@ -42,7 +41,7 @@ const decisionLines = ({ report }: Report): Line[] =>
     return [perSecond(what, row.req_s), ...cpuLines(what, row)];
   });
 
-/** CPU time of service and database together: what a busy machine distorts least. */
+/** CPU time of service and database together, which varies least on a busy machine. */
 const cpuLines = (what: string, row: Row): Line[] => [
   lower(`${what}, CPU`, Number(row.cpu_service_ms) + Number(row.cpu_database_ms)),
 ];
@@ -89,10 +88,8 @@ const SOURCES: Record<string, Source> = {
 export const isComparable = (bench: string): boolean => bench in SOURCES;
 export const COMPARABLE = Object.keys(SOURCES);
 
-/** The report that a bench has left in this folder. */
 export const readReport = <T>(folder: string, file: string): T =>
   JSON.parse(readFileSync(join(folder, '.bench', file), 'utf8')) as T;
 
-/** What a bench has just measured in this folder. */
 export const linesOf = (bench: string, folder: string): Line[] =>
   SOURCES[bench]!.lines(readReport(folder, SOURCES[bench]!.file));

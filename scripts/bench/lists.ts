@@ -3,11 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { end, option, ready, say, startService } from './tools';
 import { query, quiet, type BenchWorld } from './world';
 
-// What the benches of lists of millions of records have in common.
+// Shared by the benches of lists with millions of records.
 
 const SECONDS = Number(option('seconds', '5'));
 
-/** What drops the indexes of a table that belong to no constraint; returns their definitions. */
+/** Drops the indexes of a table that belong to no constraint; returns their definitions. */
 export async function dropIndexes(world: BenchWorld, table: string): Promise<string[]> {
   const indexes = await query(
     world.url,
@@ -28,7 +28,7 @@ export async function createIndexes(world: BenchWorld, definitions: string[]): P
 
 interface Row {
   query: string;
-  /** The first request, which has nothing to go by. */
+  /** The first request, with cold caches. */
   first_ms: number;
   p50_ms: number;
   p99_ms: number;
@@ -36,15 +36,13 @@ interface Row {
 
 interface Lists {
   port: string;
-  /** `calls` of `/api/v1/calls`. */
+  /** The path below /api/v1, such as `calls`. */
   resource: string;
-  /** Query strings. */
   searches: string[];
-  /** Requests at a time. */
+  /** Parallel requests. */
   connections?: number;
 }
 
-/** Measures a page of 25 with its exact count, for each query string. */
 export async function measureLists(world: BenchWorld, lists: Lists): Promise<Row[]> {
   const service = startService(world.url, lists.port, { RUN_JOBS: 'false' });
   const report: Row[] = [];

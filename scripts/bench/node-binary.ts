@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Returns the folder of the `node` of another version, such as 24 or 24.9.0. The npm registry has
- * each binary as a package, which is kept in .bench.
+ * Returns the folder of the `node` binary of another version, such as 24 or 24.9.0. The npm
+ * registry has each binary as a package, which is kept in .bench.
  */
 export function nodeFolder(version: string): { folder: string; version: string } {
   const platform = process.platform === 'win32' ? 'win' : process.platform;

@@ -4,8 +4,8 @@ import { measureLists } from './lists';
 import { option } from './tools';
 import { query } from './world';
 
-// Reports on a month of five million calls of a year, which are about 425,000, by one to three
-// things at once, one report after the other.
+// Reports on one month, about 425,000 calls, of a year of five million calls, grouped by one to
+// three columns, one report after the other.
 
 const PORT = '4114';
 const [FROM, TO] = [-40, -9].map((days) => new Date(Date.now() + days * 86_400_000).toISOString());
@@ -22,7 +22,7 @@ const ALL = [
   'token&token_key=state',
 ];
 
-/** Of the calls of the reports: the buyers that were dialed, and their groups. */
+/** Attempts of the reported calls: the dialed buyers and their groups. */
 const INSERT_ATTEMPTS = `
   INSERT INTO call_attempts (company_id, uuid, created_at, call_id, round, buyer_id,
     buyer_group_id, connect_to, status, timeout_seconds, press_one_to_accept, dial)

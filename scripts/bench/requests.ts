@@ -18,9 +18,11 @@ interface Work {
     world: BenchWorld,
     n: number,
   ) => { method: 'GET' | 'POST' | 'PUT'; path: string; body?: string };
-  /** Measures only the service itself. */
   service_only?: boolean;
-  /** Whether the service logs it: then it is compared without a log, and others with one, too. */
+  /**
+   * Set where the service logs the request: it is also measured without its log, and a rival with
+   * one.
+   */
   logged?: boolean;
 }
 
@@ -87,7 +89,7 @@ const PORTS: Record<Contender, number> = {
   'fastify, logging': 4104,
   'without the log': 4105,
 };
-/** Fastify and Prisma with a change log, and the service without its own. */
+/** Fastify and Prisma with a change log, and the service without one. */
 const LOGGED: Contender[] = ['fastify, logging', 'without the log'];
 const CONTENDERS: Contender[] = ['floor', 'fastify+prisma', 'trunkline'];
 
@@ -153,7 +155,6 @@ interface Row extends Figures {
 
 type Children = Map<Contender, ChildProcess>;
 
-/** Measures one kind of request: a warm-up of each contender, then all of them in turns. */
 async function measureInTurns(
   work: Work,
   world: BenchWorld,
@@ -202,7 +203,9 @@ async function measureSize(server: EmbeddedDatabase, size: number): Promise<Row[
   return report;
 }
 
-/** Compares requests a second of the service, the floor and a usual stack on the same database. */
+/**
+ * Compares requests a second of the service, the floor and a typical stack on the same database.
+ */
 export async function benchRequests(server: EmbeddedDatabase): Promise<void> {
   const report: Row[] = [];
   for (const size of SIZES) report.push(...(await measureSize(server, size)));

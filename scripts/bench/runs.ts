@@ -1,21 +1,20 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A source tree whose benches run, with the Node that its service runs under. */
+/** A source tree whose benches run, with the Node version of its service. */
 export interface Side {
   name: string;
   folder: string;
-  /** Of another Node than this one. */
+  /** Folder of another `node` than the running one. */
   node_folder?: string;
 }
 
 export type Options = Record<string, string>;
 
-/** Names of options are not repeated: those that are given by the user count. */
 export const optionArgs = (options: Options): string[] =>
   Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
 
-/** The options of this command, with defaults for those that are not given. */
+/** Returns the options of this command except `without`, with defaults for absent ones. */
 export function givenOptions(defaults: Options, without: readonly string[]): Options {
   const given: Options = {};
   for (const [at, arg] of process.argv.entries()) {
@@ -26,7 +25,7 @@ export function givenOptions(defaults: Options, without: readonly string[]): Opt
   return { ...defaults, ...given };
 }
 
-/** Runs a bench in a process of its own, on a build that is up to date. */
+/** Runs a bench in its own process. The build must be up to date. */
 export async function runBench(
   { name, folder, node_folder }: Side,
   bench: string,

@@ -7,7 +7,7 @@ export interface Shop {
   schedules: { id: string; lead_token: string }[];
 }
 
-/** Areas whose numbers are assigned: a submission with any other number is refused. */
+/** Areas with assigned numbers: a submission with any other number is refused. */
 const AREAS = [
   201, 202, 205, 206, 212, 213, 214, 215, 216, 303, 305, 310, 312, 313, 314, 315, 402, 404, 405,
   406, 407, 408, 410, 412, 501, 502, 503, 504, 505, 507, 508, 510, 512, 513, 515, 601, 602, 603,
@@ -34,12 +34,12 @@ export function phoneNumber(n: number): number {
   );
 }
 
-/** The same in SQL, for any n. */
+/** `phoneNumber` in SQL, for any n. */
 const NUMBER = (k: string) =>
   `10000000000 + ('{${AREAS.join(',')}}'::bigint[])[1 + ${k} / ${NUMBERS_OF_AREA}] * 10000000 + ` +
   `(200 + ${k} / 10000 % ${EXCHANGES}) * 10000 + ${k} % 10000`;
 
-/** Creates a shop with its own number. Its schedules contact leads by day and by night. */
+/** Creates a shop with its own number. Its schedules contact leads at any hour. */
 export async function openShop({ url, company_id }: BenchWorld, schedules: number): Promise<Shop> {
   const made = async (text: string, values: unknown[]) =>
     (await query(url, `${text} RETURNING *`, [company_id, ...values])) as {
@@ -97,7 +97,6 @@ export interface Filling {
   lead_priority?: string;
 }
 
-/** Inserts leads as submissions create them, with eight tokens each. */
 export async function fillLeads(
   { url }: BenchWorld,
   { company_id, offer_id }: Shop,

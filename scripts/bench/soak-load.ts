@@ -5,10 +5,10 @@ import { phoneNumber } from './shop';
 import type { SoakWorld } from './soak-world';
 
 // The mixed load: requests that are due at even intervals, and the events of the calls that they
-// begin, which come as they would from a softswitch.
+// start, at the pace of a softswitch.
 
 const CONNECTIONS = 64;
-/** Requests a second, apart from the events: three of each call. Together with these, USUAL_RATE. */
+/** Requests a second, in addition to three events of each call; together USUAL_RATE. */
 export const RATES = {
   'begin a call': 30,
   'submit a lead': 60,
@@ -21,7 +21,7 @@ export const RATES = {
 };
 export const USUAL_RATE = 300;
 export type Kind = keyof typeof RATES | 'event of a call';
-/** As often as each comes in a second, one after the other. */
+/** The requests of one second, each kind spread evenly. */
 const PATTERN = Object.entries(RATES)
   .flatMap(([kind, rate]) =>
     Array.from({ length: rate }, (_, n) => ({ kind, at: (n + 0.5) / rate })),
@@ -29,9 +29,9 @@ const PATTERN = Object.entries(RATES)
   .sort((a, b) => a.at - b.at)
   .map(({ kind }) => kind as keyof typeof RATES);
 
-/** Numbers of leads that were submitted are below this; those of other callers above. */
+/** Submitted leads have numbers below this, other callers above. */
 const OTHER_CALLERS = 1_000_000;
-/** Milliseconds between the events of a call, from shortest to longest. */
+/** Milliseconds between the events of a call. */
 type Pauses = readonly [shortest: number, longest: number];
 const CALL_PAUSES: Pauses = [300, 1_800];
 const NO_PAUSES: Pauses = [0, 0];
@@ -50,7 +50,7 @@ const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 const day = (ago: number): string =>
   new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
 
-/** What was sent and answered, for comparison with what was stored. */
+/** Answered requests, to be compared with the stored rows. */
 export interface Sums {
   calls: number;
   leads: number;
@@ -75,9 +75,7 @@ export class Load {
     this.pool = new Pool(`http://127.0.0.1:${port}`, { connections: CONNECTIONS, pipelining: 1 });
   }
 
-  /**
-   * Sends for so many seconds, `times` the usual rates, and returns once all calls have ended.
-   */
+  /** Sends for `seconds` at `times` the usual rates, and returns once all calls have ended. */
   async run(seconds: number, times = 1): Promise<void> {
     const start = performance.now();
     const a_second = PATTERN.length * times;
@@ -91,8 +89,8 @@ export class Load {
   }
 
   /**
-   * Keeps clients busy for so many seconds: each sends one request after the other, calls with all
-   * their events. Without `kind`, the requests are mixed as usual.
+   * Keeps clients busy for `seconds`: each sends one request after the other, a call with all its
+   * events. Without `kind`, the requests are mixed as usual.
    */
   async saturate(clients: number, seconds: number, kind?: keyof typeof RATES): Promise<void> {
     let n = random(PATTERN.length);
@@ -101,7 +99,7 @@ export class Load {
     );
   }
 
-  /** Begins a call whose events are not reported; none when that fails. */
+  /** Starts a call whose events are not reported; undefined when that fails. */
   async begin(
     due = performance.now(),
     offer_id = this.soak.offer_id,
@@ -116,7 +114,7 @@ export class Load {
     return begun;
   }
 
-  /** How many requests were answered, of each kind, since the last time. */
+  /** Returns how many requests of each kind were answered since the last call. */
   takeCounts(): Partial<Record<Kind, number>> {
     const counts = [...this.times].map(([kind, times]) => [kind, times.length]);
     this.times.clear();
@@ -133,7 +131,7 @@ export class Load {
     void work.finally(() => this.open.delete(work));
   }
 
-  /** Times a request from when it was due, even if it could not be sent then. */
+  /** Times a request from its due time, even if it was sent later. */
   private async timed<T>(kind: Kind, due: number, work: () => Promise<T>): Promise<T | undefined> {
     try {
       const result = await work();
@@ -236,7 +234,7 @@ export class Load {
   }
 
   /**
-   * Most calls convert; others end early, are hung up while it rings, or find the first buyer busy.
+   * Most calls convert; others end early, are hung up while ringing, or find the first buyer busy.
    */
   async events(call: BegunCall, [shortest, longest] = NO_PAUSES): Promise<void> {
     if (!call.is_dialed) return;

@@ -1,7 +1,7 @@
 import { median, memory, round } from './tools';
 
 const SAMPLE_MS = 2_000;
-/** The first part of the load, in which caches fill. */
+/** The share of the load during which caches fill. */
 const WARM_UP = 0.2;
 
 interface Point {
@@ -9,7 +9,6 @@ interface Point {
   mb: number;
 }
 
-/** Samples the memory of processes into `points` until it is stopped. */
 export function sampleMemory(pids: Record<string, number>) {
   const started = performance.now();
   const points: Record<string, Point[]> = {};

@@ -1,7 +1,7 @@
 import { round, say } from './tools';
 import { query } from './world';
 
-// Which statements the time of the database goes to.
+// Shows which statements take the time of the database.
 
 const SHOWN = 10;
 
@@ -12,13 +12,11 @@ export interface StatementShare {
   statement: string;
 }
 
-/** Forgets what was measured before. */
 export async function resetStatements(url: string): Promise<void> {
   await query(url, 'CREATE EXTENSION IF NOT EXISTS pg_stat_statements');
   await query(url, 'SELECT pg_stat_statements_reset()');
 }
 
-/** The statements of this database that took most of its time, and their shares of it. */
 export async function topStatements(url: string): Promise<StatementShare[]> {
   const rows = await query(
     url,

@@ -2,9 +2,12 @@ import type { Sums } from './soak-load';
 import type { SoakWorld } from './soak-world';
 import { query } from './world';
 
-// What must be exact when a load is over, whatever was served at the same time.
+// Sums that must be exact after a load, whatever was served at the same time.
 
-/** A statement with $1 the company and $2 when the load began: two columns that must be equal. */
+/**
+ * Statements with $1 the company and $2 the start of the load; `expected` and `found` must be
+ * equal.
+ */
 const EQUAL: Record<string, string> = {
   'slots and concurrency of calls that have ended': `
     SELECT 0 AS expected, (SELECT count(*) FROM call_slots WHERE company_id = $1) +
@@ -74,7 +77,7 @@ const EQUAL: Record<string, string> = {
     WHERE company_id = $1 AND traffic_source_id IS NOT NULL AND $2::timestamptz IS NOT NULL`,
 };
 
-/** Lists whose total_count must be that of the rows. */
+/** Lists whose total_count must equal the number of rows. */
 const COUNTS: Record<string, string> = {
   calls: 'calls',
   'calls?buyer_converted=true': 'calls WHERE buyer_converted AND',
@@ -146,7 +149,7 @@ async function counts({ soak, get }: Context): Promise<Check[]> {
   return checks;
 }
 
-/** Compares what was answered with what is stored, and what is stored in several places. */
+/** Compares answered requests with stored rows, and stored rows with one another. */
 export async function checkSums(context: Context): Promise<Check[]> {
   const { soak, began_at, sent } = context;
   const { url, company_id } = soak.world;

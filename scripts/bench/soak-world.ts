@@ -7,8 +7,8 @@ import { fillLeads, openShop, type Shop } from './shop';
 import { option } from './tools';
 import { copyWorld, dropWorld, forgetStorage, prepareWorld, query, type BenchWorld } from './world';
 
-// A company that has been at work for a hundred days: a million calls with their conversions, and a
-// million leads that wait for their next step. It is made once, and copied for every run.
+// A company with a hundred days of records: a million calls with their conversions, and a million
+// leads that wait for their next step. Built once, and copied for every run.
 
 const MILLION = 1_000_000;
 const CALLS = Number(option('calls', String(MILLION)));
@@ -17,7 +17,7 @@ const BUYERS = 100;
 /** Above the index of every number that the load submits. */
 const FIRST_LEAD = 2 * MILLION;
 const NAME = 'bench_soak';
-/** Counts keep one row locked and growing: small transactions keep it short. */
+/** Counts keep one row locked and growing: small transactions limit both. */
 const CALLS_A_TRANSACTION = 1_000;
 
 export interface SoakWorld {
@@ -25,7 +25,6 @@ export interface SoakWorld {
   offer_id: string;
   traffic_source_id: string;
   lead_token: string;
-  /** How many calls there were before the load. */
   calls: number;
 }
 
@@ -59,7 +58,7 @@ const INSERT_CALLS = `
   SELECT $1, 'calls', 0, count(record_new_call(now)) FROM inserted
   ON CONFLICT (company_id, resource, slot) DO UPDATE SET n = record_counts.n + excluded.n`;
 
-/** With what is recorded of calls: whatever is counted for lists is counted as in the service. */
+/** Records the calls as the service does, so that cached counts of lists are right. */
 async function fillCalls(
   world: BenchWorld,
   { offer_id, traffic_source_id }: Pick<SoakWorld, 'offer_id' | 'traffic_source_id'>,
@@ -84,7 +83,7 @@ async function fillCalls(
 async function fill(world: BenchWorld): Promise<void> {
   const { url, company_id } = world;
   await fillBuyers(world);
-  // What is counted from now on is all that is counted.
+  // Resets the counters, so that they count only the load.
   await query(
     url,
     `UPDATE call_limits SET attempt_daily_used = 0, daily_resets_at = NULL WHERE company_id = $1`,
@@ -119,7 +118,7 @@ async function fill(world: BenchWorld): Promise<void> {
   );
 }
 
-/** The world that was made before, if it is complete and as large as it should be. */
+/** Returns an earlier world if it is complete and of the right size. */
 async function keptWorld(
   server: EmbeddedDatabase,
   { url }: BenchWorld,
@@ -135,7 +134,6 @@ async function keptWorld(
   return kept as Omit<SoakWorld, 'world'> | undefined;
 }
 
-/** Prepares a copy of the world for one run. */
 export async function openSoakWorld(server: EmbeddedDatabase): Promise<SoakWorld> {
   const base = await prepareWorld(server, 10_000);
   const template = { ...base, url: base.url.replace(/bench_10000$/, NAME) };

@@ -29,23 +29,23 @@ import {
 import { query, quiet } from './world';
 
 // A mixed load for ten minutes: 300 requests a second of calls and their events, leads, lists and
-// reports, while a file is imported, on a million calls and a million leads. At the end, all that
-// was counted must be exact.
+// reports, while a file is imported, on a million calls and a million leads. At the end, all counts
+// must be exact.
 
 const PORT = '4115';
 const SECONDS = Number(option('seconds', '600'));
 const WARM_SECONDS = 10;
-/** The import begins when the load has run for a tenth of its time. */
+/** The share of the load after which the import starts. */
 const IMPORT_AFTER = 0.1;
-/** As many rows as an import that runs for most of the time has. */
+/** Sized so that the import runs for most of the time. */
 const ROWS_A_SECOND = 10_000_000 / 600;
-/** Of a file of at most MAX_UPLOAD_BYTES, a gigabyte. */
+/** Fits into a file of at most MAX_UPLOAD_BYTES, a gigabyte. */
 const MAX_ROWS = 30_000_000;
 const SETTLE_MS = 120_000;
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
-/** Imports a file during the load; the seconds that it took. */
+/** Imports a file during the load; returns the seconds that it took. */
 async function importMeanwhile({ world }: SoakWorld): Promise<number> {
   const client = new Client({ connectionString: world.url });
   await client.connect();
@@ -71,7 +71,7 @@ async function importMeanwhile({ world }: SoakWorld): Promise<number> {
   }
 }
 
-/** Waits until the worker has applied to leads what the calls of the load have changed. */
+/** Waits until the worker has applied the calls of the load to leads. */
 export async function settle({ world }: SoakWorld): Promise<void> {
   for (const deadline = Date.now() + SETTLE_MS; Date.now() < deadline; await pause(500)) {
     const [row] = await query(

@@ -6,7 +6,7 @@ import { fillBuyers, fillOffer } from './decisions-world';
 import { end, option, ready, round, say, startService } from './tools';
 import { copyWorld, dropWorld, prepareWorld, query, type BenchWorld } from './world';
 
-// What caps of traffic sources and balances of buyers add to a decision.
+// The cost that caps of traffic sources and balances of buyers add to a decision.
 
 const PORT = '4119';
 const SECONDS = Number(option('seconds', '8'));
@@ -14,12 +14,12 @@ const ROUNDS = Number(option('rounds', '5'));
 const BUYERS = 1_000;
 const CONNECTIONS = [1, 16];
 const WARM_SECONDS = 3;
-/** More than the bench can use up. */
+/** More than the bench uses. */
 const PLENTY = 1_000_000_000;
 
 const SOURCES = 20;
 
-/** Creates traffic sources with every cap, and one without any, which is the last; returns their ids. */
+/** Creates traffic sources with every cap and, as the last, one without caps; returns their ids. */
 async function fillSources({ url, company_id }: BenchWorld): Promise<number[]> {
   const rows = (await query(
     url,
@@ -40,7 +40,7 @@ async function fillSources({ url, company_id }: BenchWorld): Promise<number[]> {
   return ids;
 }
 
-/** Lets the buyers of an offer pay in advance. */
+/** Makes the buyers of an offer prepaid. */
 const fillBalances = ({ url, company_id }: BenchWorld, offer_id: string) =>
   query(
     url,
@@ -72,7 +72,6 @@ async function fillWorld(world: BenchWorld): Promise<Kinds> {
   ];
 }
 
-/** Measures the kinds of calls in turns. */
 export async function benchSources(server: EmbeddedDatabase): Promise<void> {
   const world = await copyWorld(server, await prepareWorld(server, 10_000), 'bench_sources');
   const kinds = await fillWorld(world);

@@ -32,14 +32,13 @@ interface Figure {
   work: string;
   value: number;
   unit: string;
-  /** What is to be reached. */
   target: number;
   better: 'higher' | 'lower';
 }
 
 type Reports = Map<string, Report>;
 
-/** A figure of a bench; none when that bench has not run. */
+/** Reads a figure from the reports; undefined when its bench has not run. */
 type Source = (reports: Reports) => Figure | undefined;
 
 interface Line {
@@ -70,7 +69,7 @@ const numberIn = (report: Report, wanted: Row, name: string): number | undefined
 const upTo = (bench: string, work: string, target: number, value: Line['value']): Source =>
   source({ work, bench, target, unit: ' ms', better: 'lower', value });
 
-/** Requests a second of the service, divided by those of another contender. */
+/** Requests a second of the service, divided by those of `contender`. */
 const against =
   (contender: string, wanted: Row, own = 'trunkline'): Line['value'] =>
   (report) => {
@@ -90,7 +89,7 @@ const listed = (bench: string, pattern: RegExp, line: string): Source =>
 
 const FLOOR = 'floor';
 const USUAL = 'fastify+prisma';
-/** A write of both with the change log, and of both without. */
+/** A write with the change log on both sides, and without it on both sides. */
 const bothLogged = (work: string, line: string): Source[] => [
   source({
     work: `${line}, both with the change log`,
@@ -187,7 +186,6 @@ const SOURCES: Source[] = [
 const isReached = ({ value, target, better }: Figure): boolean =>
   better === 'higher' ? value >= target : value <= target;
 
-/** As a table of docs/performance.md. */
 function print(figures: Figure[]): void {
   say('| work | measured | to reach | |');
   say('| --- | ---: | ---: | --- |');
@@ -201,7 +199,7 @@ function print(figures: Figure[]): void {
   }
 }
 
-/** Runs the benches, those of `--benches a,b` only, and prints the table. */
+/** Runs the benches, or only those of `--benches a,b`, and prints the table. */
 export async function benchTable(): Promise<void> {
   build('.');
   const wanted = option('benches', Object.keys(RUNS).join(',')).split(',');

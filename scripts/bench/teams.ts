@@ -89,7 +89,10 @@ async function race(contenders: [Contender, Contender], key: 'req_s' | 'p99_ms')
   );
 }
 
-/** The cost of the change log for a write, and of a list for a user with few of many buyers. */
+/**
+ * Measures the cost of the change log for a write, and of a list for a user with access to few of
+ * many buyers.
+ */
 export async function benchTeams(server: EmbeddedDatabase): Promise<void> {
   const source = await prepareWorld(server, BUYERS);
   const world = await copyWorld(server, source, 'bench_teams');
@@ -132,7 +135,6 @@ export async function benchTeams(server: EmbeddedDatabase): Promise<void> {
   await dropWorld(server, 'bench_teams');
 }
 
-/** Returns a token of a user with access to a few of all buyers. */
 async function limitedUser(world: BenchWorld): Promise<string> {
   const post = async (path: string, body: object) => {
     const headers = { Authorization: basic(world), 'Content-Type': 'application/json' };

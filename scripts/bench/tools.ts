@@ -39,10 +39,10 @@ function launch(
   return child;
 }
 
-/** With another Node than that of the bench (`--node`), its folder comes first. */
+/** The folder of another Node (`--node`) comes first. */
 const searchPath = [process.env.BENCH_NODE_FOLDER, process.env.PATH].filter(Boolean).join(':');
 
-/** Runs what an npm script runs after its build. Logging is on; the lines go to /dev/null. */
+/** Runs the command of an npm script without its build. Logging is on, to /dev/null. */
 const built = (script: 'start' | 'worker', url: string, settings: NodeJS.ProcessEnv) => {
   const env = {
     PATH: searchPath,
@@ -56,22 +56,22 @@ const built = (script: 'start' | 'worker', url: string, settings: NodeJS.Process
     LEAD_RATE_LIMIT_PER_MINUTE: '1000000000',
     ...settings,
   };
-  // A worker has a session of its own, as a service has, whose priority it may lower.
+  // A worker may lower the priority of its session, so it needs one of its own.
   return launch('sh', ['-c', scripts[script].split(' && ').at(-1)!], env, script === 'worker');
 };
 
-/** The service as it is run by `npm start`. */
+/** Starts the service like `npm start`. */
 export const startService = (
   url: string,
   port: string,
   settings: NodeJS.ProcessEnv = {},
 ): ChildProcess => built('start', url, { PORT: port, ...settings });
 
-/** The job process as it is run by `npm run worker`. */
+/** Starts a job process like `npm run worker`. */
 export const startWorker = (url: string, settings: NodeJS.ProcessEnv = {}): ChildProcess =>
   built('worker', url, settings);
 
-/** Another implementation of the same requests: a file of this folder. */
+/** Starts another implementation of the same requests: a file of scripts/bench/. */
 export const startRival = (file: string, settings: NodeJS.ProcessEnv): ChildProcess =>
   launch('node', ['--import', 'tsx', `scripts/bench/${file}.ts`], settings);
 
@@ -99,7 +99,6 @@ export async function ready(port: number | string): Promise<void> {
   throw new Error(`nothing listens on ${port}`);
 }
 
-/** The memory of a process now and at its peak. */
 export function memory(pid: number): { now_mb: number; peak_mb: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const mb = (field: string) =>
@@ -117,13 +116,13 @@ export interface Paced {
   /** Requests a second. */
   rate: number;
   seconds: number;
-  /** Sent at the same rate before, and left out of the times. */
+  /** Sent at the same rate before the measurement, and left out of the times. */
   warm_seconds?: number;
 }
 
 /**
- * Sends each request when it is due, even if earlier ones still wait for their response, and
- * returns how long each took from the time it was due.
+ * Sends each request when it is due, even if earlier ones still wait for their response. Returns
+ * how long each took from its due time.
  */
 export async function paced({
   url,

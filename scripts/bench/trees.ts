@@ -12,8 +12,8 @@ export function build(folder: string): void {
 }
 
 /**
- * Checks a commit out into a folder of its own and builds it there. It gets the benches of this
- * tree, so that both are measured with the same instruments.
+ * Checks a commit out into its own folder and builds it there. It gets the benches of this tree, so
+ * that both trees are measured in the same way.
  */
 export function openTree(rev: string): Side & { remove(): void } {
   const commit = git('rev-parse', '--verify', `${rev}^{commit}`);
@@ -23,7 +23,7 @@ export function openTree(rev: string): Side & { remove(): void } {
     git('worktree', 'prune');
   };
   try {
-    // Its database may run under another account, which must get through this folder.
+    // Its database may run under another account, which must be able to enter this folder.
     chmodSync(folder, 0o711);
     git('worktree', 'add', '--quiet', '--detach', '--force', folder, commit);
     chmodSync(folder, 0o711);
@@ -41,7 +41,7 @@ export function openTree(rev: string): Side & { remove(): void } {
   return { name: `${rev} (${commit.slice(0, 9)})`, folder, remove };
 }
 
-/** The same packages are used in both places; others are installed. */
+/** Shares the packages of this tree when the lock files are equal, else installs them. */
 function install(folder: string): void {
   const lock = (of: string) => readFileSync(join(of, 'package-lock.json'), 'utf8');
   if (lock(folder) === lock('.'))

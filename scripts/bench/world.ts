@@ -26,7 +26,7 @@ export function startDatabase(): Promise<EmbeddedDatabase> {
   return startEmbedded({
     dataDir: '.bench',
     settings: {
-      // For several servers at a time, with several processes each.
+      // Several servers run at a time, each with several processes.
       max_connections: '800',
       shared_buffers: '2GB',
       max_wal_size: '8GB',
@@ -35,7 +35,10 @@ export function startDatabase(): Promise<EmbeddedDatabase> {
   });
 }
 
-/** Creates a database with fifty companies, one with `buyers` buyers, or reuses an earlier one. */
+/**
+ * Creates a database with fifty companies, one of them with `buyers` buyers; reuses an existing
+ * one.
+ */
 export async function prepareWorld(server: EmbeddedDatabase, buyers: number): Promise<BenchWorld> {
   const name = `bench_${buyers}`;
   const url = server.url.replace(/\/postgres$/, `/${name}`);
@@ -76,11 +79,11 @@ export async function copyWorld(
   return { ...world, url };
 }
 
-/** Where the services of a bench keep files: each database has a folder of its own. */
+/** The storage folder of a bench's services: each database has its own. */
 export const storageOf = (url: string): string =>
   join('.bench/storage', new URL(url).pathname.slice(1));
 
-/** A copy of a database would be refused with another storage than its original has. */
+/** A copied database would refuse a storage other than the original's. */
 export async function forgetStorage(url: string): Promise<void> {
   rmSync(storageOf(url), { recursive: true, force: true });
   await query(url, 'UPDATE installations SET storage_id = NULL').catch(() => undefined);

@@ -6,18 +6,17 @@ import { end, option, ready, say, startService } from './tools';
 import { copyWorld, dropWorld, prepareWorld, query, type BenchWorld } from './world';
 
 // Lists of ZIP codes: decisions for offers of one buyer each, whose list is short or long. Every
-// caller is in the list, so that the whole of a decision is measured.
+// caller is on the list, so that a whole decision is measured.
 
 const PORT = '4118';
 const SECONDS = Number(option('seconds', '8'));
 const ROUNDS = Number(option('rounds', '5'));
-/** How many ZIP codes the lists have; none for a buyer without a list. */
+/** Sizes of the lists; 0 for a buyer without a list. */
 const LISTS = [0, 100, 50_000];
-/** The first ZIP code of each list. */
 const FIRST = 10_000;
 const WARM_SECONDS = 3;
 
-/** Creates an offer with one of the buyers, and the buyer's list; returns the id of the offer. */
+/** Creates an offer with one buyer and the buyer's list; returns the id of the offer. */
 async function fillOffer({ url, company_id, first_id }: BenchWorld, zips: number): Promise<string> {
   const [made] = (await query(
     url,
@@ -51,7 +50,6 @@ async function fillOffer({ url, company_id, first_id }: BenchWorld, zips: number
   return made!.offer_id;
 }
 
-/** Decides calls from a number of ZIP codes, one after the other. */
 const load = (
   world: BenchWorld,
   {
@@ -72,7 +70,6 @@ const load = (
     }),
   });
 
-/** Measures the lists in turns. */
 export async function benchZips(server: EmbeddedDatabase): Promise<void> {
   const world = await copyWorld(server, await prepareWorld(server, 10_000), 'bench_zips');
   await fillBuyers(world);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const ROOT = join(__dirname, '../..');
 const REDOCLY = join(ROOT, 'node_modules/@redocly/cli/bin/cli.js');
 
-/** What `redocly diff --format=json` reports, as far as it is read here. */
+/** The fields of the report of `redocly diff --format=json` that are read here. */
 export interface Report {
   infoVersions: { base: string; revision: string };
   changes: Change[];
@@ -18,7 +18,6 @@ interface Change {
   verdicts: { impact: 'major' | 'minor' | 'patch'; message: string }[];
 }
 
-/** Compares two contracts by the rules of redocly.diff.yaml. */
 export function compare(base: string, revision: string): Report {
   const folder = mkdtempSync(join(tmpdir(), 'contract-diff-'));
   const output = join(folder, 'report.json');
@@ -36,8 +35,8 @@ export function compare(base: string, revision: string): Report {
 }
 
 /**
- * Redocly takes a field for harmless that an open object loses: it may still be sent. Here it would
- * become a token.
+ * Redocly treats a field that an open object loses as harmless, since it may still be sent. Here it
+ * would become a token.
  */
 const REQUEST_FIELD = /\/requestBody\/content\/.*\/properties\/([^/]+)$/;
 
@@ -48,14 +47,13 @@ function messagesOf({ path, kind, verdicts }: Change): string[] {
   return is_removed_field ? [`Field \`${field}\` of the request was removed.`] : found;
 }
 
-/** `GET /buyers/{id}` for what is within that operation; the pointer for anything else. */
+/** Returns `GET /buyers/{id}` for a path within that operation, else the pointer. */
 function placeOf(path: string): string {
   const [, in_url, method] = /^#\/paths\/([^/]+)\/(\w+)/.exec(path) ?? [];
   if (in_url === undefined || method === undefined) return path;
   return `${method.toUpperCase()} ${in_url.replaceAll('~1', '/').replaceAll('~0', '~')}`;
 }
 
-/** A line for each change that can break a client. */
 export const breakingChanges = ({ changes }: Report): string[] => [
   ...new Set(
     changes.flatMap((change) =>
@@ -66,6 +64,5 @@ export const breakingChanges = ({ changes }: Report): string[] => [
 
 const majorOf = (version: string): number => Number(version.split('.')[0]);
 
-/** Whether the version says that clients must change. */
 export const isMajor = ({ infoVersions: { base, revision } }: Report): boolean =>
   majorOf(revision) > majorOf(base);

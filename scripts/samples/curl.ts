@@ -21,7 +21,7 @@ async function bodyOptions({ body, file }: SampleRequest): Promise<string[]> {
   return [`-H 'Content-Type: application/json'`, `-d ${quoted(json.trim())}`];
 }
 
-/** A command for bash and the like. */
+/** A command for bash and similar shells. */
 export async function curl(request: SampleRequest): Promise<string> {
   const has_body = request.body !== undefined;
   const implied = has_body ? 'post' : 'get';

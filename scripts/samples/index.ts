@@ -4,7 +4,6 @@ import { python } from './python';
 import { requestOf, uploadOf, type SampleRequest } from './request';
 import { typescript } from './typescript';
 
-/** One of an operation's `x-codeSamples`. */
 export interface CodeSample {
   lang: string;
   label: string;

@@ -8,7 +8,7 @@ const scalar = (value: string | number | boolean | null): string => {
   return JSON.stringify(value);
 };
 
-/** A value as Python writes it: on one line if it fits behind `before` characters. */
+/** Formats a value as Python: on one line if it fits after `before` characters. */
 function literal(value: Value, indent: string, before: number): string {
   if (value === null || typeof value !== 'object') return scalar(value);
   const inner = `${indent}    `;
@@ -49,7 +49,6 @@ const PRINT = {
   stream: 'for line in response.iter_lines(decode_unicode=True):\n    print(line)',
 };
 
-/** A script for the requests package. */
 export function python(request: SampleRequest): string {
   const query = { ...request.query, ...request.token };
   const lines = [

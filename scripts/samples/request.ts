@@ -1,24 +1,24 @@
 import { BASE_PATH, contract, facets, type Operation, type Parameter } from '../../src/contract';
 
-// The request that a code sample shows: the contract's own example of the body, and for parameters
-// the value that a parameter of that name has in the contract's examples.
+// The request that a code sample shows: the contract's own example of the body; a parameter gets
+// the value that a field of its name has in the contract's examples.
 
 export type Value = string | number | boolean | null | Value[] | { [key: string]: Value };
 
-/** What a sample authenticates by; `none`: by what it sends anyway. */
+/** How a sample authenticates; `none`: by a token within the request. */
 export type Credentials = 'key_pair' | 'user_token' | 'endpoint_token' | 'none';
 
 export interface SampleRequest {
   method: string;
-  /** As in the contract, without the base path: /buyers/{id} */
+  /** The path of the contract without the base path, such as /buyers/{id}. */
   template: string;
   path: Record<string, string | number>;
   query: Record<string, Value>;
-  /** A credential in the query string that is no parameter of the operation. */
+  /** A credential in the query string that is not a parameter of the operation. */
   token: Record<string, string>;
   credentials: Credentials;
   body: Value | undefined;
-  /** The body is a form with a file. */
+  /** Set when the body is a form with a file. */
   file: { field: string; name: string; content: string } | undefined;
   answer: 'json' | 'text' | 'stream';
 }
@@ -33,7 +33,6 @@ const TOKENS: Record<string, string> = {
 const isScalar = (value: unknown): value is string | number =>
   typeof value === 'string' || typeof value === 'number';
 
-/** The first value of a field of this name in the examples of the contract. */
 function exampleOfField(name: string): string | number | undefined {
   for (const { value } of Object.values(contract.document.components.examples)) {
     const found = (value as Record<string, unknown>)[name];
@@ -42,7 +41,7 @@ function exampleOfField(name: string): string | number | undefined {
   return undefined;
 }
 
-/** Where the contract's examples have no value, or one that looks odd in a URL. */
+/** Values for names that the contract's examples lack, or that look odd in a URL. */
 const PARTICULAR: Record<string, string> = {
   ...TOKENS,
   collection: 'action_type',
@@ -75,7 +74,6 @@ const contentOf = ({ path, method }: Operation): Record<string, MediaType> =>
   (contract.document.paths[path.slice(BASE_PATH.length)]![method]!.requestBody?.content ??
     {}) as Record<string, MediaType>;
 
-/** The field of an upload that is a file. */
 const fileField = ({ multipart }: Operation): string | undefined =>
   Object.entries(multipart ? facets(multipart).properties : {}).find(([, schema]) =>
     facets(schema).formats.has('binary'),
@@ -96,7 +94,6 @@ function bodyOf(operation: Operation): Value | undefined {
   return wants_token ? { lead_token: TOKENS.lead_token!, ...(body as object) } : body;
 }
 
-/** What the sample of an operation sends. */
 export function requestOf(operation: Operation): SampleRequest {
   const needed = operation.parameters.filter(
     (parameter) => (parameter as { required?: boolean }).required && parameter.in !== 'header',
@@ -128,7 +125,7 @@ function credentialsOf(operation: Operation): Pick<SampleRequest, 'credentials' 
   return { credentials: 'none', token: { [name]: TOKENS[name]! } };
 }
 
-/** The same operation with a file, where it takes one. */
+/** The request with a file, for an operation that takes one. */
 export function uploadOf(operation: Operation): SampleRequest | undefined {
   const field = fileField(operation);
   const example = exampleIn(contentOf(operation)['multipart/form-data'] ?? {});
@@ -138,7 +135,6 @@ export function uploadOf(operation: Operation): SampleRequest | undefined {
   return { ...requestOf(operation), body: body as Value, file };
 }
 
-/** The path with its values, and the query string. */
 export function targetOf({ template, path, query, token }: SampleRequest): string {
   const filled = template.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(path[name]!),

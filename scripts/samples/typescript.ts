@@ -22,7 +22,6 @@ function client({ credentials }: SampleRequest): string {
   `;
 }
 
-/** Lines that make the form of an upload. */
 function form({ body, file }: SampleRequest): string {
   if (!file) return '';
   const fields = Object.entries(body as object).map(

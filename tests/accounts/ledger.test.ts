@@ -9,7 +9,7 @@ type Fields = Record<string, unknown>;
 const WRITERS = 200;
 const PAYS = { current_conversion_revenue: 10, current_conversion_duration: 60 };
 
-/** The balance beside the sum of the entries, read in one statement. */
+/** The balance and the sum of the entries, read in one statement. */
 const READ = `
   SELECT l.balance::float8 AS balance,
     (SELECT coalesce(sum(e.amount), 0) FROM account_entries e WHERE e.buyer_id = l.buyer_id)::float8

@@ -28,7 +28,7 @@ async function sell(offer_id: number, traffic_source_id: number, n: number): Pro
   return id;
 }
 
-/** Calls of three days around midnight in New York, one of them returned and one of them changed. */
+/** Calls of three days around midnight in New York, one of them returned and one changed. */
 async function threeDays() {
   const id = await buyer({ ...PAYS, prepaid: true, credit_limit: 1000 });
   const { offer } = await shop([id]);

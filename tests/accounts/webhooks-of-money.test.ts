@@ -1,6 +1,6 @@
 import { createHookWorld, type HookWorld } from '../support/hook-world';
 
-// Webhooks of money: each low balance and each statement is told once, to those whose account it is.
+// Webhooks of money: each low balance and each statement is sent once, to the owner of the account.
 
 let here: HookWorld;
 beforeAll(async () => {

@@ -5,8 +5,8 @@ import { confirmAddress } from '../support/confirmed-addresses';
 import { createMailWorld, type MailWorld } from '../support/sent-mail';
 import { requests } from '../support/requests';
 
-// Alerts: what a rule says begins once and ends once, however often and by however many it is
-// looked at, and people are told of both.
+// Alerts: an alert begins once and ends once, however often and by however many processes its rule
+// is evaluated, and its recipients are notified of both.
 
 type Fields = Record<string, unknown>;
 /** Monday 08:30 in New York. */

@@ -1,6 +1,6 @@
 import { createWorld, type World } from '../support/world';
 
-// What an alert rule must have, by its kind.
+// Fields that an alert rule must have, by its kind.
 
 type Fields = Record<string, unknown>;
 let world: World;

@@ -1,6 +1,6 @@
 import { attackOnOffers, type Attack, PARTNER, type Scene } from '../support/attack-on-offers';
 
-// The same for actions of schedules, and for the endpoints of sellers.
+// Schedule actions and sellers' endpoints stay within the access scope of the user who made them.
 
 let attack: Attack;
 beforeAll(async () => {

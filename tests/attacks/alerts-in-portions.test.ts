@@ -3,8 +3,8 @@ import { ruleWatcher } from '../../src/alerts/watch';
 import { confirmAddress } from '../support/confirmed-addresses';
 import { createWorld, type World } from '../support/world';
 
-// However much an alert rule finds, it is told: in portions that commit, by one job an alert. A rule
-// that cannot be looked at says so, and keeps no other from being told.
+// All alerts of a rule are sent, however many: in portions that commit, with one job per alert. A
+// rule that fails records its error and does not stop other rules.
 
 type Fields = Record<string, unknown>;
 let world: World;
@@ -24,7 +24,7 @@ const ok = async (method: 'get' | 'post', path: string, body?: Fields) => {
   if (res.status >= 300) throw new Error(`${path}: ${res.text}`);
   return res.body;
 };
-/** However slow the machine is. */
+/** No time limit: the machine may be slow. */
 const ALL = { max_company_ms: Infinity };
 const EMAILS = Array.from({ length: 20 }, (_, n) => `desk${n}@network.example`);
 const rule = async (fields: Fields = {}): Promise<number> =>

@@ -12,9 +12,9 @@ import { STORAGE_MARK } from '../../src/storage/storage';
 import { readItems, writeItems, type Item } from '../support/archives';
 import { createWorld, emptyDatabase, PEPPER_OF_TESTS, type World } from '../support/world';
 
-// An archive may have been written by anyone. What restore makes of it: rows of the tables of the
-// schema, and files that these rows refer to, inside the storage. Nothing else, and nothing at all
-// of an archive with one entry that a backup does not have there.
+// An archive may come from an attacker. Restore writes rows of the tables of the schema, and files
+// inside the storage that these rows refer to. It writes nothing of an archive with an entry that a
+// backup does not have at that position.
 
 const makeFolder = () => mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'archives-'));
 const makeStorage = () => openDirectory({ folder: makeFolder(), reserve_bytes: 0 });
@@ -23,7 +23,7 @@ let world: World;
 /** The entries of an honest archive with an uploaded file. */
 let honest: Item[];
 let database: string;
-/** Where an attacker would like to write. */
+/** A folder outside the storage, which an attacker would like to write to. */
 const outside = makeFolder();
 
 beforeAll(async () => {
@@ -54,11 +54,11 @@ async function writeHostile(items: readonly Item[]): Promise<string> {
 
 const findItem = (start: string) => honest.findIndex(({ name }) => name.startsWith(start));
 
-/** The honest archive with an entry more before the first whose name begins so. */
+/** The honest archive with more entries before the first whose name begins with `start`. */
 const addItem = (start: string, ...items: Item[]): Item[] =>
   honest.toSpliced(findItem(start), 0, ...items);
 
-/** The honest archive with another entry in place of the first whose name begins so. */
+/** The honest archive with another entry in place of the first whose name begins with `start`. */
 const replaceItem = (start: string, change: (item: Item) => Partial<Item>): Item[] => {
   const index = findItem(start);
   return honest.with(index, { ...honest[index]!, ...change(honest[index]!) });
@@ -84,7 +84,7 @@ const query = (statement: string) =>
     return rows as Record<string, unknown>[];
   });
 
-/** The error of restoring; whatever it was, nothing of the archive is anywhere. */
+/** The error message of a restore. Checks that nothing of the archive was written anywhere. */
 async function findRefusal(items: readonly Item[] | string): Promise<string> {
   const file = typeof items === 'string' ? items : await writeHostile(items);
   const storage = makeStorage();

@@ -8,8 +8,8 @@ import { fanOutWebhookEvents } from '../../src/webhooks/fan-out-events';
 import { FAR_MS } from '../support/patience';
 import { createWorld, type Company, type World } from '../support/world';
 
-// What the background does for all companies is done in portions that commit; what fails for one
-// record or one company keeps no other from it, and is shown.
+// Background work for all companies is done in portions that commit. A failure for one record or
+// one company does not stop the others, and is shown.
 
 let world: World;
 beforeAll(async () => {
@@ -31,7 +31,7 @@ const readyz = async () => {
   return { status, lines: text.trim().split('\n') };
 };
 
-/** Until it is undone, a statement that changes a table so is refused. */
+/** Statements that change the table under `condition` fail until the returned function runs. */
 async function refuse(
   { on, when, columns = '' }: { on: string; when: string; columns?: string },
   condition: string,

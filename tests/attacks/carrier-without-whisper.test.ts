@@ -17,7 +17,7 @@ interface Judged {
   reason: string | null;
 }
 
-/** One that must press 1 and would be first, and one that need not. */
+/** A buyer that must press 1 and would be first, a buyer that need not, and their offer. */
 async function bothBuyers(): Promise<[Bought, Bought, number]> {
   const pressing = await on.buyer({ press_one_to_accept: true, tier: 1 });
   const other = await on.buyer({ tier: 2 });

@@ -1,9 +1,10 @@
 import { soldCalls, usedOf } from '../support/sold-calls';
 import { softswitch } from '../support/softswitch';
 
-// The attack: payouts above what the buyer pays, corrected and then returned. Caps on earned revenue
-// forgot what was below $0, kept dollars that no call brings, and refused calls until their window
-// ended. And the reverse: dollars taken off a call of an earlier hour made room in the present one.
+// The attack: payouts above what the buyer pays, corrected and then returned. Caps on earned
+// revenue forgot what was below $0, kept dollars that no call brings, and refused calls until their
+// window ended. And the reverse: dollars taken off a call of an earlier hour made room in the
+// present one.
 
 const here = softswitch('2026-06-01T16:00:00Z');
 const { ok, later } = here;
@@ -31,7 +32,7 @@ async function soldWithCaps() {
     expect([res.status, res.text]).toEqual([200, expect.anything()]);
   };
   const source = async () => (await ok('get', path)).traffic_source;
-  /** What is used by the buyer and its group, which is the same. */
+  /** Usage of the buyer, which equals that of its group. */
   const used = async () => {
     const books = await made.books();
     const of_buyer = dollarsOf((await ok('get', `buyers/${made.buyer}`)).buyer);

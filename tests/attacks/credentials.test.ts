@@ -2,7 +2,7 @@ import { contract } from '../../src/contract';
 import { member, withToken } from '../support/teams';
 import { createWorld, type Sent, type World } from '../support/world';
 
-// Nobody gives, and nobody takes away, rights that they do not have.
+// No one grants or revokes rights that they do not have.
 
 let world: World;
 beforeAll(async () => {
@@ -69,7 +69,7 @@ test('a token with fewer rights than its user makes none with all of them', asyn
 
 describe('who takes rights away must have them', () => {
   interface Taken {
-    /** Creates what has rights, and returns its path. */
+    /** Creates a record with these rights and returns its path. */
     make(rights: { permissions: string[]; superuser: boolean }): Promise<string>;
   }
   let names = 0;

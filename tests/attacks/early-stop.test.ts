@@ -9,7 +9,7 @@ import { freshDatabase, PEPPER_OF_TESTS } from '../support/world';
 // A server that is ready is stopped before its start has come to an end.
 
 const ROOT = join(__dirname, '../..');
-/** Of the first start, which makes the demo company (src/installation/demo.ts). */
+/** The lock of the first start, which creates the demo company (src/installation/demo.ts). */
 const LOCK = 7_481_203;
 
 test('SIGTERM between the first answer and the banner is a graceful stop', async () => {

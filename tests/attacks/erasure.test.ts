@@ -5,8 +5,8 @@ import { createFixture } from '../support/example';
 import { NOON } from '../support/leads';
 import { createWorld, type World } from '../support/world';
 
-// However the number of an erased person is written, no text, list or row has it any more, but for
-// what the receipt names. Other numbers stay.
+// Erasure removes a number from texts, lists and rows in any spelling, except where the receipt
+// names it. Other numbers stay.
 
 const time = standingClock(NOON);
 const NUMBER = '13105550188';
@@ -22,7 +22,7 @@ afterAll(() => world.close());
 const erase = (number = NUMBER) =>
   erasePerson(world.deps.tenants, world.company.id, { number, now: time.read() });
 
-/** As people, spreadsheets and other programs write it. */
+/** Spellings of people, spreadsheets and other programs. */
 const SPELLINGS = [
   '13105550188',
   '3105550188',
@@ -42,7 +42,7 @@ const SPELLINGS = [
   '٣١٠-٥٥٥-٠١٨٨',
   '310-555-0188 x12',
 ];
-/** Numbers of others, and texts that have some of the digits. */
+/** Numbers of other people, and texts that have some of the digits. */
 const OTHERS = [
   '13105550189',
   '(310) 555-0187',
@@ -108,7 +108,7 @@ test('numbers of other countries: as at home, as from abroad, with (0)', async (
 const splitColumns = (columns: string | undefined) => columns?.split(' ') ?? [];
 const MENTION = `Frieda, (310) 555-0188 or ${EMAIL}, asked`;
 
-/** How a column that holds text is made to mention the person. */
+/** Writes a mention of the person into a column that holds text. */
 async function mention(table: string, column: string): Promise<void> {
   const [type] = await world.sql<{ name: string }>(
     `SELECT format_type(atttypid, NULL) AS name FROM pg_attribute

@@ -50,7 +50,7 @@ const beginMany = (user: Member, count: number) =>
 const refused = ({ status, problem }: Reader) =>
   status === 429 && (problem as { code?: string } | undefined)?.code === 'too_many_at_once';
 const opened = (readers: readonly Reader[]) => readers.filter(({ status }) => status === 200);
-/** Once the server knows that the readers have left. */
+/** Retries until the server knows that the readers have left. */
 const beginAgain = async (user: Member) => {
   await eventually(async () => (await begin(user)).status === 200);
 };

@@ -13,7 +13,7 @@ interface Session {
   call_session: { id: number; uuid: string };
 }
 
-/** What became of the requests. */
+/** Responses by status, and the text of the first error. */
 interface Answers {
   statuses: Map<number, number>;
   first_error: string | undefined;
@@ -169,7 +169,7 @@ async function playAll(answers: Answers, n: number, { offer_id, source }: Market
   const failures = [{ event: 'busy' }, { event: 'no_answer' }, { event: 'failed' }];
   for (const failure of failures.slice(0, n % 4)) await report(failure, n + 1);
   await report({ event: 'answered' }, n);
-  // One buyer must press 1; of the others this is no news.
+  // One buyer must press 1; for the others this event changes nothing.
   await report({ event: 'key_press', key: '1' }, n + 1);
   await report({ event: 'completed', duration: 90 }, n + 1);
   if (n % 6 === 2)

@@ -100,7 +100,7 @@ function valueOf(property: Schema): unknown {
 const pathOf = ({ path }: Operation, table: string) =>
   path.replace(/\{(id|uuid)\}/, String(own[table]));
 
-/** What the operation requires, without records that the partner does not see. */
+/** The fields that the operation requires, without records that the partner does not see. */
 function minimalBody(operation: Operation): Record<string, unknown> {
   const required = contract.resolve(operation.body!).required ?? [];
   const known: Record<string, unknown> = {
@@ -177,7 +177,7 @@ const FREE: Record<string, string[]> = {
   phone_numbers: [
     'name',
     'external_record_id',
-    ...['requested_number', 'country', 'toll_free', 'prefix'], // of the purchase
+    ...['requested_number', 'country', 'toll_free', 'prefix'], // fields of the purchase
   ],
   calls: [
     ...['post_call_tokens', 'data', 'hang_up', 'id', 'digits'],

@@ -122,7 +122,7 @@ describe('a bucket', () => {
       .join('')
       .concat(token === undefined ? '' : `<NextContinuationToken>${token}</NextContinuationToken>`)
       .concat('</ListBucketResult>');
-  /** What is answered to the n-th request. */
+  /** Answers the n-th request with this page. */
   const answer = (page: (n: number, res: ServerResponse) => unknown) => {
     s3.forget();
     s3.hook = (_req, res) => {

@@ -187,6 +187,6 @@ test('credentials of another company beside a lead token do not allow larger bod
     (await post('leads', FORM, form, auth)).status,
   ];
   expect(await statuses(other.auth)).toEqual([413, 413]);
-  // Those of the company itself do.
+  // Credentials of the company itself allow them.
   expect(await statuses(world.company.auth)).toEqual([201, 200]);
 });

@@ -8,10 +8,10 @@ import { readAll } from '../support/csv';
 // No file takes much longer to read than its length. Measured in characters looked at.
 
 const MILLION = 1_000_000;
-/** Twice for the line, four times for what is looked at again, and the row in which that ends. */
+/** Two scans of the line, four of the text that is scanned again, and the row where that ends. */
 const MAX_LOOKS = 8;
 
-/** How often characters of a text are looked at when it comes in pieces. */
+/** Scanned characters of a text that comes in pieces. */
 function looksAt(text: string, piece = 65_536): number {
   const splitter = new Splitter(',');
   try {

@@ -8,8 +8,9 @@ import { eventually } from '../support/engine-process';
 import { TYPESCRIPT } from '../support/process';
 import { emptyDatabase, freshDatabase } from '../support/world';
 
-// The attack: a start that is killed while it makes the tables, as a container is whose upgrade takes
-// long. The script of a migration was committed without its mark, and no later start could go on.
+// The attack: a start that is killed while it makes the tables, as a container is whose upgrade
+// takes long. The script of a migration was committed without its mark, and no later start could go
+// on.
 
 const on = <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> =>
   withClient(new Client({ connectionString: url }), work);

@@ -14,7 +14,7 @@ const LIMIT = 14_400;
 const PAYS = { current_conversion_revenue: 20, current_conversion_duration: 90, prepaid: true };
 const KINDS = ['buyer_answered', 'buyer_converted', 'buyer_did_not_convert', 'call_changed'];
 
-/** What is posted when the carrier has dialed, and when the caller's side is over. */
+/** Posts of the carrier when it has dialed, and when the caller's side is over. */
 interface Ringing {
   sid: string;
   /** With the fields of the end of the dialing. */
@@ -63,7 +63,7 @@ async function hooks(offer: number): Promise<void> {
     });
 }
 
-/** What webhooks are told, in order. */
+/** Kinds of the webhook events, in order. */
 const told = async () =>
   (
     await world.sql<{ kind: string }>(
@@ -76,7 +76,7 @@ const told = async () =>
 const lose = () =>
   endStaleCalls({ ...world.deps, clock: () => new Date(time.read().getTime() + 86_400_000) });
 
-/** What the call is, and what became of it everywhere else. */
+/** The call, and its effects on caps, entries, attempts and slots. */
 async function outcome(ringing: Ringing, buyer: Bought) {
   const call = await on.callOf(ringing);
   const [caps] = await world.sql(

@@ -2,8 +2,8 @@ import { contract, facets, type LeadTokenPower, type Operation } from '../../src
 import { NOON, openShop, runEngine, sentTo, story, submit, type Shop } from '../support/leads';
 import { createWorld, type Api, type Method, type World } from '../support/world';
 
-// What the company, an offer and the service itself allow a lead token: what it opens, how often,
-// and where it may send the company's calls.
+// Limits of a lead token by the company, an offer and the service: the operations it opens, how
+// often, and where it may send the company's calls.
 
 type Fields = Record<string, unknown>;
 

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Whether a schema has a column with personal data or money, however deep. */
+/** Finds a column with personal data or money in the schema, at any depth. */
 function isSensitive(schema: Schema, seen = new Set<object>()): boolean {
   const found = contract.resolve(schema);
   if (seen.has(found)) return false;

@@ -25,7 +25,7 @@ const { properties: columns = {} } = contract.document.components.schemas.Lead!;
 const sensitive = Object.keys(columns).filter((name) => columns[name]!['x-sensitive']);
 const operations = contract.operations.filter(({ credentials }) => credentials === 'lead_token');
 
-/** What a company knows of a person, as it gets to know it. */
+/** Personal data that a company has of a lead. */
 const KNOWN = {
   email: 'ann@example.com',
   full_name: 'Ann Lee',
@@ -259,7 +259,7 @@ describe('writing', () => {
           ip: '203.0.113.9',
         },
       ]);
-      // What the sender may not see is not logged as if it had been removed.
+      // Columns that the sender may not see are not logged as if they had been removed.
       expect(Object.keys((await logs(operation.id)).at(-1).changes)).not.toContain('email');
     }
     const plain = await submit(token('offer'), { caller_id: fresh() }, { headers });

@@ -3,8 +3,8 @@ import { createPartner, type Partner } from '../support/partner';
 import { member } from '../support/teams';
 import { createWorld, type World } from '../support/world';
 
-// What users who are limited to some records could do and read beyond these: with their own token
-// beside a public lead token, by asking routing, and by the log of their own changes.
+// Attempts of limited users to act and read beyond their records: with their own token and a public
+// lead token, by asking routing, and by the log of their own changes.
 
 let world: World;
 let setting: Partner;

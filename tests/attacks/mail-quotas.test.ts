@@ -40,7 +40,7 @@ const confirm = (confirmation_token?: string) =>
     auth: null,
     headers: {
       'X-Forwarded-For': `192.0.2.${++attempts % 250}`,
-      // As a browser sends a form without fields.
+      // A browser sends these headers with a form without fields.
       'Content-Type': 'application/x-www-form-urlencoded',
       'Content-Length': '0',
     },
@@ -53,7 +53,7 @@ const take = (emails: string[]) =>
       takeMails(tx, emails, { config: here.world.deps.config, now: time.read() }),
     );
 
-/** Runs the jobs that tell of the alerts of the company, which may have run before. */
+/** Runs the jobs that notify of the alerts of the company; they may have run before. */
 async function tellOfAlerts(): Promise<void> {
   const company_id = String(here.world.company.id);
   for (const { id } of (await ok('get', 'alerts')).alerts)
@@ -200,7 +200,7 @@ describe('an address that is not confirmed', () => {
     const wrong = token.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
     for (const each of [undefined, 'x', wrong, token.replace(/^conf/, 'inv')])
       expect((await confirm(each)).status).toBe(401);
-    // Within a day nobody is asked again.
+    // Within a day no address is asked a second time.
     later(24 * 60 - 1);
     await ok('put', `alert_rules/${rule.id}`, { emails: [] });
     await ok('put', `alert_rules/${rule.id}`, { emails: ['eve@x.example'] });

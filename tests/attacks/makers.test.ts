@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => attack.close());
 
-/** What a limited user creates that has its effect at once, and none of its own later. */
+/** Operations of limited users whose records act at once, and not later by themselves. */
 const AT_ONCE = new Set([
   'createBuyer', // gets calls by what the offers of the company say
   'createBuyerGroup',
@@ -120,7 +120,7 @@ test('every record that a limited user creates is known to act at once or later'
   expect(updates).toHaveLength(acting.length);
 });
 
-/** Sees all of the offer where only that lets its records act; else the buyer alone. */
+/** The partner sees the whole offer where its records act only then, else the buyer alone. */
 const sceneFor = (id: string) =>
   attack.scene(undefined, id === 'createOutgoingWebhook' ? {} : { buyer_ids: [] });
 

@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** The answers to a parameter; from some, the company is known. */
+/** Statuses of the answers to a parameter; some parameters identify the company. */
 function expectedOf({ credentials, own_number }: Operation, name: string): number[] {
   if (credentials === 'lead_token' && name === 'lead_token') return [401, 429];
   return name === own_number ? [404] : [422];
@@ -112,7 +112,7 @@ describe('a form that drips', () => {
       },
     });
 
-  /** Sends pieces until the server answers or hangs up; which of the two it was. */
+  /** Sends pieces until the server answers or hangs up. Returns the status, or 'closed'. */
   async function drip(req: ClientRequest, piece: string, pieces: number, end = '') {
     const over = new Promise<number | 'closed'>((done) => {
       req.once('response', (res) => done(res.resume().statusCode!));

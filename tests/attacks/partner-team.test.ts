@@ -113,7 +113,7 @@ test.each(['buyer', 'buyer_group'] as const)(
       422,
       ['revenue_total_limit'],
     ]);
-    // All or nothing, with each that is refused.
+    // The change is refused as a whole; the answer names each refused field.
     expect(
       await partner.put({
         attempt_daily_limit: 1,
@@ -125,7 +125,7 @@ test.each(['buyer', 'buyer_group'] as const)(
     // No cap of the network: the partner sets one, and takes it away again.
     expect(await partner.put({ connection_total_limit: 7 })).toEqual([200, []]);
     expect(await partner.put({ connection_total_limit: null })).toEqual([200, []]);
-    // What the network sets later counts, higher or lower.
+    // A later limit of the network counts, higher or lower.
     await network('put', partner.path, { attempt_daily_limit: 3 });
     expect(await cap(4)).toEqual([422, ['attempt_daily_limit']]);
     expect(await cap(2)).toEqual([200, []]);

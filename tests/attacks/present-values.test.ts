@@ -20,7 +20,7 @@ afterAll(() => world.close());
 
 type Fields = Record<string, unknown>;
 
-/** What a PUT can write of a record, as its GET shows it. */
+/** Values that a PUT can write, as the GET of the record shows them. */
 async function presentValues(operation: Operation): Promise<Fields> {
   const { show, root } = storedRecordOf(operation)!;
   const record = (await fixture.send(show)).body[root] as Fields;
@@ -33,7 +33,7 @@ async function presentValues(operation: Operation): Promise<Fields> {
   );
 }
 
-/** By table, its rows as one digest; without counters of requests. */
+/** A digest of the rows of each table, without counters of requests. */
 async function digests(): Promise<Record<string, string>> {
   const tables = await world.sql<{ name: string }>(
     `SELECT relname::text AS name FROM pg_class

@@ -15,7 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-// Of every answer in every test it is checked with the contract (support/worker/contract-check.ts).
+// Every answer in every test is checked against the contract
+// (tests/support/worker/contract-check.ts).
 test('no answer may be stored, not even that of an unknown path', async () => {
   const res = await request(world.app).get(`${BASE_PATH}/nowhere`);
   expect([res.status, res.headers['cache-control']]).toEqual([404, 'no-store']);

@@ -40,7 +40,7 @@ async function tablesWith(company_id: bigint): Promise<string[]> {
 
 const internalErrors = () => captured.lines().filter(({ msg }) => msg === 'internal error');
 
-/** Takes for valid what was valid before, as a process does for some seconds. */
+/** Accepts credentials that were valid before, like a process that caches them for seconds. */
 function remembering(authenticator: Authenticator): Authenticator {
   const callers = new Map<string, Authenticated['caller']>();
   const senders = new Map<CredentialKind, Authenticated>();
@@ -89,7 +89,7 @@ test('whatever is sent with credentials of a removed company that are still cach
   expect(await tablesWith(doomed.id)).toEqual([]);
 });
 
-/** Requests that write, each another one at each call. */
+/** Requests that write; each call sends a new one. */
 async function requestsOf(api: Api): Promise<(() => ReturnType<Api>)[]> {
   const idOf = async (path: string) => {
     const { body } = await api('get', path);

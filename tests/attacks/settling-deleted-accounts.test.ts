@@ -3,7 +3,8 @@ import { softswitch } from '../support/softswitch';
 import { member } from '../support/teams';
 
 // The attack: a traffic source or a prepaid buyer is deleted before its account is settled. Nothing
-// could be paid to it and no statement drawn up, although calls and returns still changed the account.
+// could be paid to it and no statement drawn up, although calls and returns still changed the
+// account.
 
 const here = softswitch('2026-06-01T16:00:00Z');
 const { ok, later } = here;

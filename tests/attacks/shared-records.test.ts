@@ -65,7 +65,7 @@ test('every write is known to change own, shared or company-wide records', () =>
   expect(company_wide.length).toBeGreaterThan(8);
 });
 
-/** Tables of whose rows some are not the caller's alone. */
+/** Tables with rows that other users use too. */
 const PARTLY = Object.keys(WHOLE_CONDITIONS);
 const in_path = writes.flatMap((operation) => {
   const id = Object.fromEntries([...operation.path.matchAll(/\{(\w+)\}/g)].map(([, n]) => [n, 1]));
@@ -108,7 +108,7 @@ test.each(company_wide.map((operation) => [operation.id, operation] as const))(
   },
 );
 
-/** A limited user with a record that others use too, and one that nobody else uses. */
+/** A limited user with a record that others use too, and one that is the user's alone. */
 const scene = async (permissions: string[]) => {
   const [mine, rival] = [
     await made('buyers', { name: 'Mine' }, 'buyer'),

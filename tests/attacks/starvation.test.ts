@@ -144,7 +144,7 @@ test('a company has two exports at a time, and another one has its own', async (
   expect((await csv(a, 'buyers')).status).toBe(200);
 });
 
-/** What the connections of a pool have prepared. */
+/** Statements that the connections of a pool have prepared. */
 async function preparedTexts(): Promise<string[][]> {
   const pool = world.deps.database.prepared;
   const clients = await Promise.all(times(pool.options.max, () => pool.connect()));

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// What is installed and what CI runs is what was looked at.
+// Installed packages and the actions of CI are those that were reviewed.
 
 interface Package {
   version?: string;

@@ -30,7 +30,7 @@ async function answer({ url }: EmbeddedDatabase): Promise<unknown> {
 const one = newFolder();
 
 test('three that start on an empty folder at once make one database, and all reach it', async () => {
-  // What others have there stays; what a start that was killed was making does not.
+  // Files of others stay; those of a start that was killed are removed.
   writeFileSync(join(one, 'key_pepper'), 'x');
   const { pid } = spawnSync('true');
   mkdirSync(join(one, `postgres.new.${pid}.draft`));

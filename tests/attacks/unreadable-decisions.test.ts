@@ -1,8 +1,9 @@
 import { captureLog } from '../support/captured-log';
 import { createWorld } from '../support/world';
 
-// The attack: what a bidder had answered was stored in a decision, and PostgreSQL failed whenever it
-// read that: reports and the decision were refused with 422 for ever, as if the request were wrong.
+// The attack: what a bidder had answered was stored in a decision, and PostgreSQL failed whenever
+// it read that: reports and the decision were refused with 422 for ever, as if the request were
+// wrong.
 
 test('what cannot be read is an internal error in the log: no request is to blame', async () => {
   const captured = captureLog();

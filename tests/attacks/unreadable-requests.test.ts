@@ -9,8 +9,8 @@ import { createFixture, type Fixture } from '../support/example';
 import { ajv, recordCode } from '../support/worker/contract-check';
 import { basic, createWorld, type World } from '../support/world';
 
-// What Node's parser refuses was answered without a body. It has the shape of all errors now, and
-// whatever a client sends to the port is answered so.
+// Requests that Node's parser refuses are answered with the shape of all errors, like everything
+// else that a client sends to the port.
 
 let world: World;
 let fixture: Fixture;

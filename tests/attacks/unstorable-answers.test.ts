@@ -5,8 +5,8 @@ import { finished, suppressionOf } from '../support/imports';
 import { EMAIL, leadRow, openShop, sentTo, SMS } from '../support/leads';
 import { outreachServers } from '../support/outreach-servers';
 
-// What carriers, mail servers and files say is stored too: text that PostgreSQL cannot store, or an
-// emoji across the place at which it is cut, must not undo what it came with.
+// Text of carriers, mail servers and files is stored too: text that PostgreSQL cannot store, or an
+// emoji across the index of a cut, must not undo the record that it came with.
 
 const BAD = '\ufffd';
 

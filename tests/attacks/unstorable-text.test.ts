@@ -8,9 +8,9 @@ import {
 import { ANSWERS } from '../support/bidders';
 import { bidding, dialed, reasonsOf } from '../support/bidding';
 
-// The attacks: a bidder whose answer had U+0000, an unpaired surrogate, or an emoji across the place
-// at which it was cut, made every report over its call a 422 for ever. A webhook with such a reason
-// lost the call. The gate makes text of others storable before it comes any further.
+// The attacks: a bidder whose answer had U+0000, an unpaired surrogate, or an emoji across the
+// place at which it was cut, made every report over its call a 422 for ever. A webhook with such a
+// reason lost the call. The gate makes text of others storable before it comes any further.
 
 const BAD = '\ufffd';
 const CATEGORIES = ['buyer', 'offer', 'schedule', 'traffic_source', 'day', 'hour'];

@@ -1,8 +1,8 @@
 import { endStaleCalls } from '../../src/calls/end-stale-calls';
 import { softswitch } from '../support/softswitch';
 
-// Whatever an event of a softswitch carries is stored, or the event is refused with the reason.
-// Where the recording is, can be reported at any time.
+// All fields of an event of a softswitch are stored, or the event is refused with the reason. The
+// URL of a recording can be reported at any time.
 
 const here = softswitch('2026-06-01T16:00:00Z');
 const { ok, buyer, offer, begin, later, report } = here;

@@ -74,7 +74,7 @@ test('what is written to find out is taken back, and asked at most once a second
   expect((await pages(client)) - started).toBeLessThan(50);
 });
 
-/** Pages of the values of `processes` that are kept apart, as each check needs at least one. */
+/** Pages of the TOAST table of `processes`, of which each check needs at least one. */
 async function pages(db: Client): Promise<number> {
   const { rows } = await db.query<{ pages: number }>(
     `SELECT (pg_relation_size(reltoastrelid) / 8192)::int AS pages

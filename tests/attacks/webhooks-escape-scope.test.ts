@@ -219,7 +219,7 @@ describe('outgoing webhooks', () => {
     const path = `outgoing_webhooks/${made.id}`;
     // A user of another team that is granted the buyer is not in the teams of the webhook.
     expect((await other.partner.api('get', path)).status).toBe(404);
-    // What the network changes stays its maker's.
+    // A webhook that the network changes keeps its maker.
     await attack.ok('put', path, { name: 'Renamed' });
     expect((await attack.ok('get', path)).outgoing_webhook.maker_user_id).toEqual(
       expect.any(Number),

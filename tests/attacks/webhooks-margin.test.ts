@@ -1,6 +1,6 @@
 import { attackOnOffers, type Attack } from '../support/attack-on-offers';
 
-// That a source is paid for a call is told by the kind of an event, without any column.
+// The kind of an event alone can reveal that a source is paid for a call, without any column.
 
 let attack: Attack;
 beforeAll(async () => {

@@ -16,8 +16,8 @@ import { openStorage } from '../../src/storage/open';
 import { startS3 } from '../support/s3-server';
 import { createWorld, type World } from '../support/world';
 
-// A storage uses no key as a path or a name but those that the service makes, whoever calls it. A
-// file that a command writes is a new one, which only its owner may read.
+// For every caller, a storage uses only keys that the service makes as paths and names. A file that
+// a command writes is a new one, which only its owner may read.
 
 const makeFolder = () => mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'written-'));
 const makeStorage = () => openDirectory({ folder: makeFolder(), reserve_bytes: 0 });

@@ -147,7 +147,7 @@ test('while requests write, it is of one instant', async () => {
   expect(found!.counted).toBe(found!.buyers);
 });
 
-/** A program as it will be: with a migration more. */
+/** A later version of the program: with one more migration. */
 async function laterVersion(migration: string, sql: string): Promise<string> {
   const product = await builtProduct();
   const folder = newFolder();
@@ -200,7 +200,7 @@ describe('nothing is restored', () => {
     const to = await target();
     await expect(restore(cut, to)).rejects.toThrow(/is no complete backup/);
     expect(await query(to.session_url, 'SELECT id FROM companies')).toEqual([]);
-    // It may be tried again with the whole one.
+    // A retry with the complete file succeeds.
     await restore(file, to);
   });
 

@@ -2,7 +2,7 @@ import { compareLine } from '../../scripts/bench/compare';
 import type { Line } from '../../scripts/bench/lines';
 import { memoryTrend } from '../../scripts/bench/soak-memory';
 
-// What the benches conclude from their figures.
+// Conclusions that the benches draw from their figures.
 
 const turns = (better: Line['better'], values: number[]): Line[][] =>
   values.map((value) => [{ line: 'show', value, unit: '/s', better }]);

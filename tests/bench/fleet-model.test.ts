@@ -1,6 +1,6 @@
 import { fullPart, operationsOf, plan, predict, type Costs } from '../../scripts/bench/fleet-model';
 
-// What hardware a day takes, by what each operation costs.
+// Hardware that a day of traffic needs, by the cost of each operation.
 
 const COSTS: Costs = {
   operations: {

@@ -56,7 +56,7 @@ async function wrong(): Promise<string[]> {
   return checks.filter(({ expected, found }) => expected !== found).map(({ what }) => what);
 }
 
-/** What is wrong after a change, which is then taken back. */
+/** The sums that are not exact after a change, which is then undone. */
 async function wrongAfter(change: string, back: string): Promise<string[]> {
   await world.sql(change);
   const found = await wrong();

@@ -30,7 +30,7 @@ async function owner(
   };
 }
 
-/** Whether there was room. */
+/** Returns true if there was room. */
 const reserved = (cap: CapOwner, taken: Parameters<typeof reserveForOwner>[2]) =>
   reserveForOwner(db(), cap, taken, clock.read());
 const dial = (cap: CapOwner) => reserved(cap, {});

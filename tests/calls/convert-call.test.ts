@@ -101,7 +101,7 @@ async function sums({ id, buyer, group, lead }: Talk) {
   };
 }
 
-/** The same for a call that converted once with these dollars. */
+/** Expected result for a call that converted once with these dollars. */
 const once = (revenue: number, payout: number) => {
   const used = [1, revenue, revenue, Math.round((revenue - payout) * 100) / 100];
   return {

@@ -92,7 +92,7 @@ test('filtered lists count calls that have settled as they are now', async () =>
   const other = await world.addCompany();
   const { call: add } = callsOf(world, other);
   const created_at = new Date(Date.now() - 7_200_000);
-  // Of several chunks of ids, which are counted apart.
+  // Ids of several chunks, which are counted separately.
   for (let n = 0; n < 12; n++)
     await add({
       id: 1_000_000 + n * 4_000,

@@ -1,6 +1,6 @@
 import { decideDollars, type ConvertibleCall } from '../../src/calls/decide-dollars';
 
-// What is due for a call, from what was read of it.
+// The dollars that are due for a call, decided from its stored state.
 
 const CALL: ConvertibleCall = {
   traffic_source_id: 7,

@@ -111,7 +111,7 @@ const attemptsOf = (id: number) =>
 
 const OPEN = ['ringing', 'answered', 'connected'];
 
-/** What is written of a call, in all places. */
+/** The stored outcome of a call, from all tables that have part of it. */
 async function written(id: number) {
   const attempts = await attemptsOf(id);
   const [call] = await here.world.sql<Fields>(
@@ -148,7 +148,7 @@ async function written(id: number) {
 
 const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
 
-/** The same of a model. */
+/** The outcome of a model, in the same form. */
 function expected({ buyers, groups, call, is_lost, paid }: RacedCall) {
   const total = (each: ModelBuyer | RacedCall['groups'][number], metric: 'connection') =>
     used(each, { metric, interval: 'total' }, FAR);

@@ -56,7 +56,7 @@ describe('the carrier', () => {
       expect([lost.status, lost.body.detail]).toEqual([503, expect.stringContaining('not known')]);
       const again = await place(order, distant());
       expect([again.status, here.server.calls.length, await counted()]).toEqual([201, 1, [1, 1]]);
-      // The same request after that places another call.
+      // A repeated request after that places another call.
       expect((await place(order, distant())).body.call.id).not.toBe(again.body.call.id);
       expect([here.server.calls.length, await counted()]).toEqual([2, [2, 2]]);
     },

@@ -6,8 +6,8 @@ import { callsOf, type CallFields } from '../support/calls';
 import { recorded } from '../support/recorded-calls';
 import { softswitch } from '../support/softswitch';
 
-// What is recorded of calls by the statements that write them: events for webhooks and schedules,
-// and counts.
+// Records that the statements which write calls make: events for webhooks and schedules, and
+// counts.
 
 const NOON = '2026-06-01T16:00:00Z';
 const here = softswitch(NOON);

@@ -178,7 +178,7 @@ describe('its slot', () => {
   test('of a call that died is released once', async () => {
     await world();
     later(3600);
-    // Those of other tests have died too.
+    // Calls of other tests have died too.
     const end = () => Promise.all([endStaleCalls(here.world.deps), endStaleCalls(here.world.deps)]);
     while ((await end()).some((ended) => ended > 0));
     expect(await held()).toEqual(NOTHING);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { fewestCells, isOfOneCompany, planCells, planMoves } from '../../src/cells/plan';
 
-// Which company goes to which cell of a database that is distributed.
+// The cells to which companies go when a database is distributed.
 
 const companies = (...records: number[]) =>
   records.map((each, n) => ({ id: String(n + 1), records: each }));

@@ -17,8 +17,8 @@ import {
   type World,
 } from '../support/world';
 
-// What names a company, it has alone in the whole installation, though its cell does not know what
-// others have.
+// Names that identify a company are unique in the whole installation, although its cell does not
+// know those of other companies.
 
 const PUBLIC_URL = 'https://calls.example.com';
 const ROUNDS = 20;

@@ -6,8 +6,9 @@ import { onCluster, onDistributedDatabases, run } from '../support/citus';
 import { TYPESCRIPT } from '../support/process';
 import { createWorld, type Company, type World } from '../support/world';
 
-// Cells that move, and companies that get a cell of their own, while they are used. A process learns
-// of it within about a second; meanwhile requests may be answered 503, and nothing else may fail.
+// Cells that move, and companies that get a cell of their own, while they are used. A process
+// learns of it within about a second; meanwhile requests may be answered 503, and nothing else may
+// fail.
 
 onCluster(() => {
   let world: World;

@@ -80,7 +80,7 @@ onCluster(() => {
   const answers = (company: Company) => Promise.all(all.map((send) => send(company)));
   const SERVED = [200, 201, 201, 201];
 
-  /** That a company's requests succeed again, all of them. */
+  /** Waits until all requests of a company succeed again. */
   const served = async (company: Company) => {
     let statuses: number[] = [];
     for (let n = 0; n < 300 && String(statuses) !== String(SERVED); n++) {
@@ -113,7 +113,7 @@ onCluster(() => {
       expect((await requests.lead(here, meanwhile)).status).toBe(201);
       await texted(here, meanwhile);
 
-      // Whoever has credentials is not told that they are wrong.
+      // Valid credentials are not answered as wrong ones.
       const unseen = there.api('get', 'buyers', { auth: unused });
       for (const { status, headers, body } of [...(await lost), await unseen]) {
         expect([status, body.code]).toEqual([503, 'unavailable']);

@@ -42,7 +42,7 @@ test.each([
 describe('completion', () => {
   const hasShell = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;
 
-  /** What bash offers for the last of the words. */
+  /** Completions that bash offers for the last word. */
   const offered = (...words: string[]): string[] => {
     const script = [
       completionFor('bash', createProgram()),

@@ -40,7 +40,7 @@ const inSwagger = (
     });
   });
 
-/** Sends what stands there and answers what came back with 200. */
+/** Executes the operation and returns the text of its response with status 200. */
 async function executed(operation: Locator): Promise<string> {
   await operation.getByRole('button', { name: 'Execute' }).click();
   const answer = operation.locator('.live-responses-table .response').first();

@@ -15,7 +15,7 @@ import { FAR_MS } from '../support/patience';
 import { consoleForEveryone } from './everyone';
 
 // The console in a browser, on the real service: it shows the numbers that the API gives, does what
-// its buttons say, shows nobody more than the API does, and everybody can use it. `withPage` counts
+// its buttons say, shows no caller more than the API does, and is accessible. `withPage` counts
 // requests to other servers and what the content security policy refuses: none.
 
 const LOADED = { timeout: FAR_MS };
@@ -30,7 +30,6 @@ const asDemo = (work: (page: Page) => Promise<void>, refusals?: number[]) =>
   inConsole(here.server, here.auth, work, refusals);
 const dollars = (n: number) => `$${n.toFixed(2)}`;
 const textOf = (page: Page, title: string) => panel(page, title).innerText();
-/** The value of a tile. */
 const tile = (page: Page, name: string) =>
   page
     .locator('.tile', { has: page.getByText(name, { exact: true }) })
@@ -172,7 +171,7 @@ inBrowser('buyers: caps as the API counts them; pausing and changing with If-Mat
       await page.getByRole('button', { name: 'Pause' }).click();
       await page.getByRole('button', { name: 'Resume' }).waitFor(LOADED);
       expect((await get(`buyers/${acme.id}`)).buyer.paused).toBe(true);
-      // Somebody else is faster.
+      // Another user is faster.
       await here.api('put', `buyers/${acme.id}`, { body: { tier: 7, paused: false } });
       await change.getByLabel('Weight').fill('5');
       await change.getByRole('button', { name: 'Save' }).click();

@@ -16,8 +16,8 @@ interface Violation {
 }
 
 /**
- * What the console is for callers with fewer rights, with the keyboard, on a phone, in both color
- * schemes; and where it keeps credentials. On the world of its views' tests.
+ * The console for callers with fewer rights, by keyboard, on a phone and in both color schemes, and
+ * where it keeps credentials. Uses the world of the tests of its views.
  */
 export function consoleForEveryone(world: () => ConsoleWorld): void {
   const get = async (path: string) => (await world().api('get', path)).body;
@@ -48,12 +48,12 @@ export function consoleForEveryone(world: () => ConsoleWorld): void {
         const why = await panel(page, 'Why it went there').innerText();
         expect([why.includes('Acme'), why.includes('Bayline')]).toEqual([true, false]);
         expect(await panel(page, 'About').innerText()).toMatch(/Payout\s+–/);
-        // What they may not see is not there, wherever a link leads.
+        // A link to a view that they may not see leads to the first view.
         await goTo(page, `#/leads/${world().lead}`);
         expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Now');
         await goTo(page, '#/reports');
         await panel(page, 'By day').waitFor(LOADED);
-        // Who sees no sources may not group by them.
+        // A caller who sees no sources may not group by them.
         expect(await page.getByText('By source').count()).toBe(0);
         expect(await page.getByText('Upload a list').count()).toBe(0);
       },

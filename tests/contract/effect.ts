@@ -3,7 +3,7 @@
 /**
  * - `label`: the record is found by it (`fulltext` of its list).
  * - `note`: text for people; reading the record returns it.
- * - a place: the file in which it decides something, and its name there, where it has another.
+ * - a code location: the file in which it decides something, and its name there if that differs.
  */
 export type Effect = 'label' | 'note' | Place;
 export interface Place {
@@ -16,7 +16,7 @@ export const at = (file: string, name?: string): Place => ({ file, ...(name && {
 /** The fields of a resource; those of objects within a field with their path. */
 export type Effects = Record<string, Effect>;
 
-/** The same effect for several fields. */
+/** One effect for several fields. */
 export const all = (fields: string, effect: Effect): Effects =>
   Object.fromEntries(fields.split(/\s+/).map((field) => [field, effect]));
 

@@ -1,6 +1,6 @@
 import { all, at, HOURS, limits, type Effects, type Place } from './effect';
 
-// Where the fields of buyers, groups, suppression lists and offers have their effect.
+// The code in which the fields of buyers, groups, suppression lists and offers have their effect.
 
 const CAPS = at('prisma/sql/caps/reserve_caps.sql');
 const BUYERS_OF = {

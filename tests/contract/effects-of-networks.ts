@@ -1,6 +1,6 @@
 import { all, at, type Effects } from './effect';
 
-// Where the fields of tokens, alert rules, entries and statements have their effect.
+// The code in which the fields of tokens, alert rules, entries and statements have their effect.
 
 const SOURCE_TOKENS = at('src/offers/source-tokens.ts');
 export const OF_NETWORKS: Record<string, Effects> = {

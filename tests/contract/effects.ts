@@ -1,12 +1,12 @@
-// Where each field that requests may write has its effect. tests/contract/effects.test.ts reads the
-// fields from the contract, and fails for one that has no row here and is not marked with
-// x-without-effect there.
+// The code in which each field that requests may write has its effect.
+// tests/contract/effects.test.ts reads the fields from the contract, and fails for one that has no
+// row here and is not marked with x-without-effect there.
 
 import { all, at, HOURS, limits, type Effects } from './effect';
 import { BUYER_GROUPS, BUYERS, OFFERS, SUPPRESSION, TRAFFIC_SOURCES } from './effects-of-buyers';
 import { OF_NETWORKS } from './effects-of-networks';
 
-/** Of every resource, unless it says otherwise. */
+/** Effects in every resource, unless it says otherwise. */
 export const COMMON: Effects = {
   external_record_id: 'label',
   serializer: at('src/http/record.ts'),

@@ -85,7 +85,7 @@ test('every code is thrown somewhere', () => {
   expect(CODES.filter((code) => !source.includes(`'${code}'`))).toEqual([]);
 });
 
-/** What docs/errors.md says of each code. */
+/** The text of docs/errors.md for each code. */
 const sections = () =>
   readFileSync(join(ROOT, 'docs/errors.md'), 'utf8')
     .split(/^## /m)

@@ -4,7 +4,8 @@ import { ajv } from '../support/worker/contract-check';
 import { parseXml } from '../support/xml';
 
 // The examples of the contract are what the server takes and answers: each fits its schema, and
-// shows the status that it stands under. Those of errors have a test of their own (errors.test.ts).
+// shows the status that it stands under. Those of errors have a test of their own
+// (tests/contract/errors.test.ts).
 
 interface Media {
   schema: Schema;
@@ -18,10 +19,10 @@ interface Operation {
   callbacks?: Record<string, Record<string, { post: Operation }>>;
 }
 
-/** A place where examples belong. */
+/** A media type of a request or a response, with its examples. */
 interface Place {
   name: string;
-  /** Of a response. */
+  /** Present in responses. */
   status?: string;
   type: string;
   schema: Schema;
@@ -44,7 +45,7 @@ const operations = Object.values(contract.document.paths).flatMap((item) =>
   Object.values(item).filter((value) => 'operationId' in value),
 ) as unknown as Operation[];
 
-/** What is sent to outgoing webhooks. */
+/** Deliveries to outgoing webhooks. */
 const events = operations
   .flatMap(({ callbacks = {} }) => Object.values(callbacks).flatMap(Object.values))
   .map(({ post }: { post: Operation }) => post);
@@ -62,7 +63,7 @@ const successes = operations.flatMap(({ operationId: id, responses }) =>
 const places = [...requests, ...successes];
 const isText = ({ type }: Place) => !/json|form/.test(type);
 
-/** What is wrong with an example where it stands. */
+/** Faults of an example under its schema and status. */
 function faultsOf({ schema, status }: Place, value: unknown): string[] {
   const validate = ajv.getSchema(`contract${schema.$ref}`);
   if (!validate) return ['its schema is not a component'];

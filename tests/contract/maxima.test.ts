@@ -10,9 +10,9 @@ import {
 } from '../../src/contract';
 import type { RawOperation } from '../../src/contract-document';
 
-// What a request may hold is bounded: whatever reads a text, a list or an object of a request may
-// rely on its size (src/http/normalize-value.ts checks it first). Answers are exempt: their size is
-// that of what was stored, a page at a time.
+// The size of a request is bounded: code that reads a text, a list or an object of a request may
+// rely on it (src/http/normalize-value.ts checks it first). Answers are exempt: their size is that
+// of the stored data, a page at a time.
 
 const load = createRequire(__filename);
 

@@ -6,7 +6,7 @@ import { CONTRACT_FILE } from '../../src/contract';
 import { parseContract } from '../../src/parse-contract';
 import { builtProduct } from '../support/build';
 
-// What is parsed at the build is what openapi.yaml says, and never that of another text.
+// The document that is parsed at the build is that of openapi.yaml, and of no other text.
 
 const text = readFileSync(CONTRACT_FILE, 'utf8');
 

@@ -123,7 +123,7 @@ describe('every operation', () => {
   const repeatable = promising('409').filter(([, { parameters }]) =>
     parameters.some(({ name }) => name === 'Idempotency-Key'),
   );
-  /** Whose the key of its request is. */
+  /** The owner of the key of its request. */
   const ownerOf = async (operation: Operation): Promise<KeyOwner> => {
     const { credentials } = operation;
     if (credentials === 'confirmation_token') {

@@ -18,7 +18,7 @@ export interface ReferenceColumns {
   columns: string[];
   /** The value of `type`. */
   type?: string;
-  /** Whether there may be no others. */
+  /** Other columns are not allowed. */
   exact?: true;
 }
 

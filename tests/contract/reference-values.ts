@@ -11,7 +11,7 @@ export interface ReferenceValues {
   of: string;
   name: string;
   values: (string | number)[];
-  /** Whether there may be no others. */
+  /** Other values are not allowed. */
   exact?: true;
   default?: unknown;
   minimum?: number;

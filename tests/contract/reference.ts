@@ -1,6 +1,7 @@
 // The reference that this API is compatible with, as data: its operations and their parameters. The
-// columns of its resources are in reference-columns.ts, its closed lists in reference-values.ts.
-// What the reference leaves open, and was decided here, is marked `settled`.
+// columns of its resources are in tests/contract/reference-columns.ts, its closed lists in
+// tests/contract/reference-values.ts. Details that the reference leaves open, and that were decided
+// here, are marked `settled`.
 
 export const words = (text: string): string[] => text.trim().split(/[\s,]+/);
 export const each = (
@@ -17,9 +18,9 @@ export interface ReferenceOperation {
   query?: string[];
   /** Fields of the body; a dot leads into the objects of a field or of its list. */
   body?: string[];
-  /** Those among them that must be given. */
+  /** Fields that must be given. */
   required?: string[];
-  /** Those that may be blank. */
+  /** Fields that may be blank. */
   blank?: string[];
   csv?: true;
   /** Not in the reference: decided where it says "not shown". */

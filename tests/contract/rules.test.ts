@@ -1,6 +1,6 @@
 import { contract, type Parameter, type Schema } from '../../src/contract';
 
-// What keeps openapi.yaml a file from which generators make clean clients (docs/sdk.md).
+// Rules that keep openapi.yaml a file from which generators make clean clients (docs/sdk.md).
 
 interface Operation {
   operationId: string;

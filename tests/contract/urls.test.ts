@@ -4,8 +4,8 @@ import { contract, facets, type Operation, type Schema } from '../../src/contrac
 import { createFixture, type Fixture } from '../support/example';
 import { createWorld, type World } from '../support/world';
 
-// A URL that somebody sends may become a link of a page, or the address of a request: it is of http
-// or https, whoever sends it.
+// A URL of a request may become a link of a page, or the address of another request: for every
+// sender it is of http or https.
 
 /** `url`, `recording_url` and `RecordingUrl`. */
 const IS_URL = /(?:^|_)ur[il]$|Ur[il]$/;

@@ -48,7 +48,7 @@ test('every procedure that writes calls or their attempts is looked at', () => {
   expect(writers.sort()).toEqual([...procedures.keys()].map((name) => `calls/${name}.sql`));
 });
 
-/** What a change of a call is recorded for: src/…/queries that write only other columns. */
+/** Statements that write only columns whose change nothing records. */
 const UNRECORDED = {
   calls: [
     // The number of conferences, which nothing shows.
@@ -57,7 +57,7 @@ const UNRECORDED = {
   call_attempts: [
     // When a leg of the carrier is to stop ringing.
     'calls.claim_legs_to_stop',
-    // That its recording was asked for.
+    // The request for its recording.
     'calls.mark_recorded',
     // The carrier's name of its leg.
     'calls.set_leg',
@@ -76,7 +76,7 @@ const UNRECORDED = {
     'erasure.erase_conversions',
     'erasure.erase_conversions_of_number',
     'retention.delete_conversions',
-    // Nobody is told of what happened at another service.
+    // Changes at another service notify no one.
     'migration.move_conversions',
   ],
 };
@@ -115,7 +115,7 @@ test('whoever writes the end or the duration of a call writes what the service c
     /\b(INSERT INTO calls\b[^;]*\bended_at|UPDATE calls\b[^;]*\b(ended_at|total_duration)\s*=)/,
   );
   expect(ends.length).toBeGreaterThan(7);
-  // What it cost at another service is known.
+  // The cost at another service is known.
   expect(withoutAny(ends, /service_cost_(of|after)\(/)).toEqual(['migration.move_calls']);
 });
 

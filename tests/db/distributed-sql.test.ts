@@ -10,8 +10,8 @@ import { statementsOfRequests } from '../support/sent-statements';
 import { COUNTED_BY_CALLERS, EXCEPTIONS, NO_QUERIES, OF_NODES } from '../support/several-companies';
 import { createWorld, freshDatabase } from '../support/world';
 
-// What can be known without a cluster of whether a distributed PostgreSQL, with its rows sharded by
-// company_id, runs the statements: each is analyzed by PostgreSQL itself, and its tree is checked.
+// Checks, without a cluster, that a distributed PostgreSQL with its rows sharded by company_id runs
+// the statements: PostgreSQL itself analyzes each one, and its tree is checked.
 
 const SRC = join(__dirname, '../../src');
 const load: (file: string) => unknown = require;
@@ -87,7 +87,7 @@ const changesRouting = ({ table, columns, operation }: Write): boolean => {
   return operation === 'delete';
 };
 
-/** Whether a statement counts what it changes of the routing. */
+/** True if a statement that changes the routing counts the change. */
 const countsRouting = ({ writes }: Findings): boolean =>
   !writes.some(changesRouting) || writes.some(({ table }) => table === 'routing_changes');
 

@@ -9,8 +9,8 @@ import {
 } from '../../scripts/catalog';
 import { freshDatabase } from '../support/world';
 
-// What `npm run check` compares: the catalog of a migrated database and the declared one. That the
-// two are equal is shown by scripts/check-drift.ts; here, that no difference goes unnoticed.
+// `npm run check` compares the catalog of a migrated database with the declared one.
+// scripts/check-drift.ts shows that they are equal; these tests, that it reports every difference.
 
 let client: Client;
 let declared: Item[];

@@ -13,7 +13,7 @@ import { createWorld, type World } from '../support/world';
 let world: World;
 beforeAll(async () => {
   world = await createWorld();
-  // The rows refer to what there is none of.
+  // The rows refer to records that do not exist.
   await world.sql('SET session_replication_role = replica');
 });
 afterAll(() => world.close());

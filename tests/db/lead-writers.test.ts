@@ -39,7 +39,7 @@ const writers = (table: string) =>
     new RegExp(`(INSERT INTO|UPDATE|DELETE FROM|MERGE INTO)\\s+${table}\\b`).test(text),
   );
 
-/** What PostgreSQL will do for a statement: what nothing reads is not in it. */
+/** The plan of a statement. Parts that nothing reads are not in it. */
 async function planOf(text: string): Promise<string> {
   await client.query(`PREPARE planned AS ${text}`);
   try {
@@ -79,7 +79,7 @@ test('a record that nothing reads is not in the plan', async () => {
   expect(await planOf(text)).not.toMatch(RECORDED);
 });
 
-/** What ends a schedule, and the column that whoever makes it happen writes. */
+/** Reasons that end a schedule, each with the column that is written with it. */
 const EXITS: [reason: string, writes: RegExp][] = [
   ['connected', /\bconnected_call_id = (?!expect)/],
   ['inbound_call', /\bcalled_at = /],

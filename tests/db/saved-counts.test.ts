@@ -4,7 +4,7 @@ import { SettledCounts } from '../../src/db/settled-counts';
 import { callsOf } from '../support/calls';
 import { createWorld, type Company, type World } from '../support/world';
 
-// That counts are exact: settled-counts.test.ts. Here, that the database keeps them.
+// tests/db/settled-counts.test.ts shows that counts are exact; here, that the database keeps them.
 
 const CHUNK = 8192;
 const FURTHEST = 20 * CHUNK;

@@ -2,7 +2,7 @@ import { sql, statement, type StatementName } from '../../src/db/sql';
 import { type Statements, type TransactionStatements } from '../../src/db/tenant';
 import { createWorld, type World } from '../support/world';
 
-// What Db promises of transactions: one connection for everything, nothing after its end.
+// Guarantees of Db for transactions: one connection for everything, nothing after the end.
 
 let world: World;
 beforeAll(async () => {

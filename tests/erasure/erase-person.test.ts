@@ -58,7 +58,6 @@ const complete = (uuid: string) =>
     body: { event: 'completed' },
   });
 
-/** Tables of the database with a row that has the text. */
 async function tablesWith(text: string): Promise<string[]> {
   const tables = await world.sql<{ name: string }>(
     `SELECT relname AS name FROM pg_class

@@ -1,8 +1,8 @@
 import { KEPT, PERSONAL_DATA, REDACTED } from '../../src/erasure/personal-data';
 import { createWorld, type World } from '../support/world';
 
-// The declaration of what belongs to a person is that of the schema: every column that can hold text
-// or a telephone number is in it once, and nothing else is.
+// The declaration of what belongs to a person is that of the schema: every column that can hold
+// text or a telephone number is in it once, and nothing else is.
 
 let world: World;
 beforeAll(async () => {
@@ -39,7 +39,7 @@ const split = (columns: string | undefined) =>
 /** Columns of the declaration, each as often as it has a treatment. */
 const declared = Object.entries(PERSONAL_DATA).flatMap(([table, data]) => {
   const { erased, redacted, kept = [], impersonal = [] } = data;
-  // What is emptied with its row may be redacted elsewhere.
+  // A column that is erased with its row may be redacted elsewhere.
   const own = new Set([...split(erased), ...split(redacted)]);
   const others = [...kept, ...impersonal].flatMap(({ columns }) => split(columns));
   return [...own, ...others].map((column) => `${table}.${column}`);

@@ -16,7 +16,6 @@ let world: World;
 let other: Deps;
 let servers: { url: string; close(): Promise<void> }[];
 const clock = standingClock(new Date().toISOString());
-/** A user who may do everything. */
 let admin: Member;
 let buyer: number;
 let offer: Offer;
@@ -104,7 +103,7 @@ interface From {
   at_once?: boolean;
 }
 
-/** What there is after an event, and from where to go on. */
+/** The events after an id, and the id to continue from. */
 async function readFrom(
   token: string,
   { after, query = '', server = 0, at_once = false }: From = {},

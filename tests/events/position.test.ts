@@ -1,8 +1,8 @@
 import { HttpProblem } from '../../src/errors';
 import { readEventId, writeEventId, type EventId } from '../../src/events/position';
 
-// An event's id says when it was sent, and a stream goes on after it for a day. Whoever wrote a
-// later time into it read everything that was ever recorded.
+// An event's id says when it was sent, and a stream goes on after it for a day. A reader that could
+// write a later time into it would read everything that was ever recorded.
 
 const PEPPER = 'a pepper for tests, long enough to be one';
 const position = { server: '0a1b2c3d', horizon: 900n, calls_after: 70n, leads_after: 8n };

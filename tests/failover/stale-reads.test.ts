@@ -86,7 +86,7 @@ describe('with a standby', () => {
   };
   const names = ({ body }: { body: { buyers: { name: string }[] } }) =>
     body.buyers.map(({ name }) => name);
-  /** What a paused standby shows is what it showed before. */
+  /** Runs work while replay is paused: the standby shows the state from before it. */
   async function behind(work: () => Promise<void>): Promise<void> {
     const [place] = await primary.sql<{ at: string }>('SELECT pg_current_wal_lsn()::text AS at');
     await until(async () => {

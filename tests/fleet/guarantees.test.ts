@@ -10,8 +10,8 @@ import { repetitions } from '../support/repetitions';
 import { webhooksOf } from '../support/webhooks';
 import { caller, createWorld, type Api, type World } from '../support/world';
 
-// Three servers and two workers of one database and storage, with load beside them: what is
-// guaranteed is so whichever process is asked.
+// Three servers and two workers of one database and storage, under load: the guarantees hold
+// whichever process is asked.
 
 const RATE = 2_000;
 const environment = {
@@ -192,7 +192,7 @@ in_long('three servers and two workers', () => {
     await Promise.all(times(100).map(call));
     await eventually(() => new Set(receiver.ids()).size === 100, 50);
     expect(receiver.received).toHaveLength(100);
-    // What the killed worker had leased is taken over.
+    // Leases of the killed worker are taken over.
     const more = Promise.all(times(200).map((n) => call(n + 100)));
     await eventually(() => receiver.received.length > 120, 2);
     await kill(0);
@@ -238,7 +238,7 @@ in_long('three servers and two workers', () => {
       async () => (await at(2)('get', path)).body.buyer_suppression_file.status !== 'pending',
       5,
     );
-    // Whichever of both had it.
+    // Either worker may have the import.
     await Promise.all([kill(0), kill(1)]);
     const { status, total_count, import_count } = await finished(at(0), path);
     expect([status, total_count, import_count]).toEqual(['succeeded', 200_000, 200_000]);

@@ -4,8 +4,8 @@ import { problemFor } from '../../src/http/error-handler';
 import { createWorld, type World } from '../support/world';
 import { validate } from '../support/worker/validator';
 
-// After the first request of an operation the validator is told only of the parameters that a
-// request has. What it says of a request must not depend on whether it is the first.
+// After the first request of an operation the validator gets only the parameters that a request
+// has. Its verdict must not depend on whether the request is the first.
 
 let world: World;
 beforeAll(async () => {

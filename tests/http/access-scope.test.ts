@@ -152,7 +152,7 @@ test.each(
       );
     const [other, none] = [await send(id), await send(nothing)];
     if (isRemoval(field)) {
-      // What is not there need not be removed. A list without buyers is still nobody's to see.
+      // An absent record need not be removed. A list without buyers is still invisible.
       expect(other.status).toBe(none.status);
       expect(other.body.errors).not.toHaveProperty(field);
       return;

@@ -138,7 +138,7 @@ test.each(
         expect(Object.keys(other.body.warnings)).toEqual([field]);
         continue;
       }
-      // What is not there need not be removed.
+      // An absent record need not be removed.
       const status = isRemoval(field) ? operation.status : 422;
       expect([other.status, none.status]).toEqual([status, status]);
       if (isRemoval(field)) continue;

@@ -2,7 +2,7 @@ import { contract } from '../../src/contract';
 import { hasIdentity } from '../../src/http/kept-identity';
 import { createWorld, type World } from '../support/world';
 
-// What a record that comes from another service keeps: superusers say it when they create it.
+// Identity that a record from another service keeps: superusers set it at creation.
 
 let world: World;
 let superuser: string;

@@ -41,7 +41,6 @@ async function ask(all: readonly number[]): Promise<Socket> {
   return socket;
 }
 
-/** The bodies of all answers of a connection. */
 async function bodiesOf(socket: Socket): Promise<string[]> {
   const bodies: string[] = [];
   let rest = await readAll(socket);

@@ -17,7 +17,7 @@ const log = pino({ level: 'silent' });
 
 let world: World;
 let other: Deps;
-/** The same service with its own memory and connections, as in another process. */
+/** Another process of the service: with its own memory and connections. */
 let elsewhere: Api;
 beforeAll(async () => {
   world = await createWorld({ environment, rate_window_seconds });

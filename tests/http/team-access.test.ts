@@ -1,7 +1,7 @@
 import { member } from '../support/teams';
 import { createWorld, type World } from '../support/world';
 
-// What the grants of teams make visible.
+// Records that the grants of teams make visible.
 
 let world: World;
 beforeAll(async () => {
@@ -9,8 +9,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-// Those that granted buyers paid for, at the offers of the team if it has some; and those of the
-// offers of a team without buyers.
+// Visible are the calls that granted buyers paid for, at the offers of the team if it has any, and
+// all calls of the offers of a team without buyers.
 test('calls are visible by the buyers and the offers that a team is granted', async () => {
   const { api } = world.company;
   const make = async (path: string, body: object, root: string) =>

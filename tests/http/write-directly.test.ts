@@ -6,7 +6,7 @@ import { appOf, caller, createWorld, type Api, type World } from '../support/wor
 // log and the counts of the same write in a transaction, and in its place whenever that is enough.
 
 let world: World;
-/** The same service, with every write in a transaction. */
+/** The service with every write in a transaction. */
 let in_transactions: Api;
 let directly: Api;
 const now = new Date('2026-03-02T15:00:00.000Z');
@@ -79,7 +79,7 @@ const RESOURCES = {
 };
 
 let n = 0;
-/** The same with other identifiers of the customer's own, which are unique. */
+/** A copy with other identifiers of the customer, which must be unique. */
 const unlike = <Body extends object>(body: Body): Body =>
   Object.fromEntries(
     Object.entries(body).map(([name, value]) => [
@@ -90,7 +90,7 @@ const unlike = <Body extends object>(body: Body): Body =>
 
 const IDENTITY =
   /^(id|legacy_id|uuid|call_limit_id|routes_.*|user_\w+_id|record_token_additional_id)$/;
-/** A record without what tells it from another one with the same content. */
+/** A record without the fields that identify it. */
 const content = (record: object, own: RegExp = IDENTITY) =>
   Object.fromEntries(Object.entries(record).filter(([name]) => !own.test(name)));
 

@@ -1,8 +1,8 @@
 import { member } from '../support/teams';
 import { createWorld, type Api, type World } from '../support/world';
 
-// What one statement cannot write (src/db/write.ts) is done in a transaction: what is refused, what
-// others hold, what limited callers write.
+// Writes that one statement cannot do (src/db/write.ts) run in a transaction: refused ones, those
+// of locked records, and those of limited callers.
 
 let world: World;
 let directly: Api;
@@ -88,7 +88,7 @@ test('a limited caller lowers limits only, and what the caller did is logged as 
     'SELECT changes_shown FROM change_logs ORDER BY id DESC LIMIT 1',
   );
   expect(changes_shown).toEqual({ attempt_daily_limit: { from: 100, to: 99 } });
-  // One who may raise them sets how far others may go.
+  // A caller that may raise limits sets the ceiling for limited callers.
   await directly('put', `buyers/${id}`, { body: { attempt_daily_limit: 50 } });
   expect((await put({ attempt_daily_limit: 99 })).status).toBe(422);
 });

@@ -30,7 +30,7 @@ async function open(environment: Record<string, string>): Promise<Installation> 
 
 const company = ({ deps }: Installation): Promise<NewCompany> => createCompany('Test', deps);
 
-/** What GET /me answers to the first key pair of a company. */
+/** The status of GET /me for the first key pair of a company. */
 async function statusOf({ deps }: Installation, { credentials }: NewCompany): Promise<number> {
   const key = `${credentials.public_key}:${credentials.private_key}`;
   return (await caller(createApp(deps), key)('get', 'me')).status;

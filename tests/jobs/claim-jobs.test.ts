@@ -1,8 +1,8 @@
 import { claimer } from '../../src/jobs/claim-jobs';
 import { createWorld, type World } from '../support/world';
 
-// What a company may take of the jobs that the fleet runs: half of the places of each process, and
-// no turn before that of a company of which fewer jobs run.
+// The share of a company in the jobs that the fleet runs: half of the slots of each process, and no
+// turn before a company of which fewer jobs run.
 
 let world: World;
 beforeEach(async () => void (world = await createWorld()));

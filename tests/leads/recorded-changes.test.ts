@@ -2,7 +2,7 @@ import { openShop, submit, type Shop } from '../support/leads';
 import { createWorld, type Company, type World } from '../support/world';
 import { leadInsert, leadUpdate } from '../support/write-leads';
 
-// What is recorded of leads, where several transactions or several statements of one meet.
+// Changes of leads are recorded where several transactions, or several statements of one, meet.
 
 let world: World;
 let company: Company;

@@ -7,8 +7,8 @@ import { otherService } from '../support/other-service';
 import { patient } from '../support/patience';
 import { createWorld, type World } from '../support/world';
 
-// `migrate --from` another service that speaks the API: what is here afterwards, and what the report
-// says of the rest.
+// `migrate --from` another service that speaks the API: what is here afterwards, and what the
+// report says of the rest.
 
 let world: World;
 let other: Awaited<ReturnType<typeof otherService>>;

@@ -94,7 +94,7 @@ test('a page that is too large is not read on, packed or not', async () => {
     pour(res, Buffer.alloc(100_000, '['), 4_500);
   });
   await expect(readAll()).rejects.toThrow(`${address()} has more than 1 MB. Ask for fewer records`);
-  // What is under way in buffers of the system, beside the megabyte that was read.
+  // Data in buffers of the system, in addition to the megabyte that was read.
   expect(service.bytesWritten()).toBeLessThan(100_000_000);
   const bomb = gzipSync(Buffer.alloc(30_000_000, ' '));
   expect(bomb.length).toBeLessThan(100_000);

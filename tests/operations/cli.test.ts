@@ -23,7 +23,7 @@ beforeAll(async () => {
 const cli = (args: string[], env: Record<string, string>, cwd = elsewhere): Ended =>
   runProgram('node', [program, ...args], { cwd, env: { KEY_PEPPER: PEPPER_OF_TESTS, ...env } });
 
-/** The same in this process, which is faster. */
+/** Runs the command in this process, which is faster. */
 const run = (args: string[], env: Record<string, string>): Promise<Ended> =>
   runCommand(args, { KEY_PEPPER: PEPPER_OF_TESTS, ...env });
 
@@ -152,7 +152,7 @@ test('every command that a message names works in production', () => {
   expect(named.length).toBeGreaterThan(5);
   for (const text of named) expect(text).toMatch(/^(npm start$|npm run worker|npx trunkline )/);
   const commands = named
-    // Those of the examples are checked by tests/cli/program.test.ts.
+    // Commands of the examples are checked by tests/cli/program.test.ts.
     .filter((text) => text.startsWith('npx') && !text.includes('${'))
     .map((text) => {
       const [, ...words] = /^npx trunkline ([a-z]+)(?: ([a-z]+))?(?: --|$)/.exec(

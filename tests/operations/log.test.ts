@@ -20,7 +20,7 @@ const NAME = 'Annabel "Ann" Quux';
 const NUMBER = '+14155550133';
 const TRACES = /quux|ann\b|annabel|415.?555.?0133|5550133/i;
 
-/** What is logged of what the work throws. */
+/** The logged form of the error that the work throws. */
 async function loggedOf(work: () => unknown): Promise<Record<string, unknown>> {
   captured.clear();
   try {

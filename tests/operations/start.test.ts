@@ -177,11 +177,11 @@ test('a HOST that is no host, and a DATABASE_URL that is no URL, are named', () 
   expect(errors).not.toMatch(/^ +at /m);
 });
 
-/** A user without rights: as root, nobody; otherwise whoever runs the tests. */
+/** A user without rights: as root, uid 65534; otherwise the user that runs the tests. */
 const account = process.getuid?.() === 0 ? { uid: 65_534 } : {};
 
 describe('a user without rights', () => {
-  // What the other user loads must be compiled already: he may not write here.
+  // The code that this user loads must be compiled already: the user may not write here.
   beforeAll(() => void runScript('src/server.ts', [], { PORT: 'x' }));
 
   test.each<[string, () => Environment, RegExp]>([
@@ -235,7 +235,7 @@ test('a port that needs rights is named, like any other reason not to listen', (
   expect(fault('EMFILE').message).toBe('HOST=127.0.0.1, PORT=80 cannot be used (EMFILE).');
 });
 
-/** A folder that everybody may read and nobody but root may write. */
+/** A folder that all users may read and only root may write. */
 function closedFolder(name: string): string {
   chmodSync(process.env.TRUNKLINE_TEST_FOLDER!, 0o711);
   chmodSync(folder, 0o755);

@@ -27,7 +27,7 @@ const DOCUMENTS = [
   'docs/leads.md',
   'docs/migrating.md',
 ];
-/** What a reader has done before the first request. */
+/** Commands that a reader has run before the first request. */
 const INSTALL = /^npm (ci|start|test)\b/;
 const LOOK_AGAIN_MS = FAR_MS;
 
@@ -46,7 +46,7 @@ beforeAll(async () => {
       throw new Error(`The tour needs ${program} on the PATH`);
   }
   mkdirSync(folder);
-  // Commands run beside the compiled program, so that files they write do not stay with it.
+  // Commands run next to the compiled program, so that files they write do not stay with it.
   const built = await builtProduct();
   for (const name of ['package.json', 'node_modules', 'dist'])
     symlinkSync(join(built, name), join(folder, name));

@@ -174,7 +174,7 @@ describe('the order and the numbers of leads', () => {
       now,
       priority: '500 - n',
     });
-    // Of leads that are due at the same instant any may go first.
+    // Leads that are due at the same instant may go in any order.
     await env.world.sql(
       `UPDATE leads SET due_at = due_at - ($2::bigint - id) * interval '1 millisecond'
         WHERE company_id = $1 AND lead_priority IS NULL`,

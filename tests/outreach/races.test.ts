@@ -39,7 +39,7 @@ afterEach(async () => {
 afterAll(() => world.close());
 
 const ANY_TIME = { daylight_hours: '00:00..23:59' };
-/** What a process of its own would work with. */
+/** Dependencies as a process of its own would have them. */
 const worker = (carrier?: Carrier): Deps => workers.open(carrier && { carrier });
 async function listening(deps: Deps): Promise<string> {
   const server = createServer(appOf(deps));
@@ -171,7 +171,7 @@ describe('nothing is sent to a number once it has been answered that it', () => 
     };
     let over = false;
     const engines = [worker(carrier), worker(carrier)].map(async (deps) => {
-      // As in a separate process, a batch that the database rejected is followed by the next.
+      // The next batch follows one that the database rejected, like in a separate process.
       while (!over) if ((await contactDueLeads(deps).catch(() => 0)) === 0) await setTimeout(10);
     });
     const stopped = new Map<string, number>();
@@ -187,7 +187,8 @@ describe('nothing is sent to a number once it has been answered that it', () => 
         stopped.set(number, performance.now());
       }
     };
-    // Nobody stops this one: on a slow machine, all others may be stopped before their first text.
+    // No test stops this number: on a slow machine, all others may be stopped before their first
+    // text.
     const untouched = '+13102009999';
     stopped.set(untouched, Infinity);
     await submit(here, shop.schedule.lead_token, { caller_id: untouched });
@@ -200,7 +201,7 @@ describe('nothing is sent to a number once it has been answered that it', () => 
     await Promise.all(engines);
     expect(sent.filter(({ to, at }) => at > stopped.get(to)!)).toEqual([]);
     expect(sent.length).toBeGreaterThan(0);
-    // What was sent is recorded, and nothing else.
+    // Sent texts are recorded, and nothing else.
     const delivered = "direction = 'outbound' AND status = 'delivered' AND in_reply_to_id IS NULL";
     expect(await rows('text_messages', delivered)).toBe(new Set(sent.map(({ key }) => key)).size);
     expect(await rows('leads', 'due_at IS NOT NULL')).toBe(0);

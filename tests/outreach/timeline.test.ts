@@ -47,7 +47,7 @@ describe('the timeline of a lead', () => {
       [null, true],
       {},
     ]);
-    // Nothing of it was done by looking.
+    // Reading the timeline sends nothing.
     expect(
       (await api('get', 'text_messages', { query: { lead_id: id } })).body.metadata.total_count,
     ).toBe(0);

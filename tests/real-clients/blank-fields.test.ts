@@ -1,7 +1,7 @@
 import { buyersOf } from '../support/buyers';
 import { softswitch } from '../support/softswitch';
 
-// Forms send every field, also those that nobody has filled in: they create nothing.
+// Forms send every field, also those that were not filled in: blank fields create nothing.
 
 const here = softswitch('2026-06-01T16:00:00Z'); // Monday
 const { ok, begin, offer } = here;

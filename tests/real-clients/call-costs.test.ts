@@ -5,7 +5,7 @@ import { switchboard } from '../support/switchboard';
 import { server, setUp, time, world } from '../support/twilio-calls';
 import { recorded } from '../support/recorded-calls';
 
-// What calls cost: what the carrier charges for all legs, and what the service costs a minute.
+// Costs of calls: charges of the carrier for all legs, and the price of the service per minute.
 
 setUp();
 beforeEach(async () => {
@@ -113,7 +113,7 @@ test('the price that a status callback tells is taken where the carrier tells no
     const answer = await board.post(board.hook('voice_status'), { ...end, ...told });
     expect(answer.status).toBe(200);
   }
-  // It is known at once: nobody waits for the next look.
+  // It is known at once, without a wait for the next look.
   expect(await lookUp()).toBe(1);
   expect(await costOf(id)).toBe(0.0225);
 });
@@ -188,7 +188,7 @@ test('without an account at the carrier, what its callbacks tell of every leg is
   const { id, sid, board } = await endedCall([]);
   const end = { CallSid: sid, To: board.own, From: '+13105550188', CallStatus: 'completed' };
   await board.post(board.hook('voice_status'), { ...end, Price: '-0.0085' });
-  // The legs to the buyers have not been told.
+  // The prices of the legs to the buyers are still unknown.
   await lookUpCosts(world.deps);
   expect(await costOf(id)).toBeNull();
   const legs = await world.sql<{ attempt: string; leg_sid: string }>(

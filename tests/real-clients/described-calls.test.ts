@@ -1,6 +1,6 @@
 import { CALLER, softswitch } from '../support/softswitch';
 
-// What people say of calls: dispositions, reviews, and the agent who took it.
+// Descriptions of calls: dispositions, reviews, and the agent who took the call.
 
 const here = softswitch('2026-06-01T16:00:00Z');
 const { time, ok, errors, buyer, offer, begin, eventsOf } = here;

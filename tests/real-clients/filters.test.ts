@@ -42,7 +42,7 @@ test('a schedule action refuses them too, and takes every spelling', async () =>
   expect((await send(['age:==18', 'state:In [CA,NV]'])).status).toBe(201);
 });
 
-/** Who is dialed of two buyers, of which the first has a filter. */
+/** True if a buyer with the filter is dialed for the call. */
 async function isDialed(filter: string, call: Fields = {}): Promise<boolean> {
   const filtered = await on.buyer({ tier: 1, record_token_filter_list: [filter] });
   const offer = await on.ok('post', 'offers', { name: 'One', buyer_ids: [filtered.id] });

@@ -7,7 +7,7 @@ setUp();
 const logOf = async (id: number) =>
   (await api('get', 'lead_logs', { query: { lead_id: id } })).body.lead_logs[0];
 
-/** Submits what cannot be used wholly, and returns the answer with what the lead then is. */
+/** Submits a lead that is only partly usable; returns the answer with the lead and its log. */
 async function taken(fields: Fields) {
   const { status, body } = await post(fields);
   expect([status, body.errors]).toEqual([201, {}]);

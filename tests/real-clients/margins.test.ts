@@ -25,7 +25,7 @@ const hiddenFrom = (side: Side) =>
   new Set(columns.flatMap((column) => (column.side && column.side !== side ? column.name : [])));
 /** Columns that each kind of user never reads. */
 const TABLES = { buyers: hiddenFrom('sale'), sources: hiddenFrom('purchase') };
-/** Who is granted what, and what must not be in any answer. */
+/** Grants of each kind of user, and texts that must not be in any answer to it. */
 const USERS = {
   buyers: {
     grants: () => ({ buyer_ids: [margin.ids.buyers] }),
@@ -85,10 +85,11 @@ const TELLING = {
   company: /^(service|provider)_cost$/,
   sale: /^(revenue|buyer|buyer_(id|converted|revenue|repeat_caller)|user_buyer_id|epc)$/,
 };
-/** Answers that are nobody's but the company's, or tell a side to those who own it. */
+/** Answers that belong to the company alone, or that show a side to those who own it. */
 const OWN: Record<string, RegExp> = {
-  // Payouts of an offer are hidden as a whole, and caps of all but visible buyers. Accounts and tokens
-  // are seen by those who are granted their buyer or their source, alert rules by no limited user.
+  // Payouts of an offer are hidden as a whole, and caps of all but visible buyers. Accounts and
+  // tokens are seen by those who are granted their buyer or their source, alert rules by no limited
+  // user.
   purchase:
     /^(TrafficSource|TrafficSourceReply|OfferPayout|CapStanding|TrafficSourceToken|AlertRule|AccountEntry|Statement|StatementTotals)$/,
   both: /^$/,
@@ -136,7 +137,7 @@ test.each(KINDS)('what is hidden from a user of %s is in no answer of any read',
     const paths = [pathOf(operation), ...(operation.csv ? [`${pathOf(operation)}.csv`] : [])];
     for (const path of paths) {
       const res = await user.api('get', path, { query });
-      // What is refused repeats the path.
+      // A refusal repeats the path.
       if (res.status !== 200) continue;
       const told = secrets.filter((secret) => res.text.includes(secret));
       const filled = path.endsWith('.csv') ? [] : found(res.body, tableOf(kind));

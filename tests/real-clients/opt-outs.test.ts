@@ -8,7 +8,7 @@ const api: typeof here.world.company.api = (...args) => here.world.company.api(.
 let numbers = 0;
 const newNumber = () => `+1310779${String(1000 + numbers++)}`;
 
-/** What the API shows of an opt-out. */
+/** The contact of an opt-out, as the API shows it. */
 const contactOf = async (number: string) =>
   (await api('get', 'contacts', { query: { caller_id: number } })).body.contacts[0];
 const submit = async (lead_token: string, caller_id: string) =>

@@ -53,7 +53,7 @@ test('records are created, read, changed and deleted under paths with .json', as
 test('what has no such path is unknown with .json too', async () => {
   const res = await send('get', 'nothing.json');
   expect([res.status, res.body.code]).toEqual([404, 'unknown_path']);
-  // What a carrier reads is XML alone.
+  // Carriers read XML alone.
   const twiml = await send('post', 'telephony/voice.json');
   expect(twiml.body.code).toBe('unknown_path');
   const wrong = await send('patch', 'buyers/1.json');

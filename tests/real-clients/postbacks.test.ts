@@ -1,7 +1,7 @@
 import { softswitch } from '../support/softswitch';
 import { PAYS, soldCalls } from '../support/sold-calls';
 
-// What systems of buyers report about calls, each with fields of its own.
+// Reports of buyers' systems about calls, each with fields of its own.
 
 const here = softswitch('2026-06-01T16:30:00Z'); // Monday 12:30 in New York
 const { ok, offer, begin } = here;

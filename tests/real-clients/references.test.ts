@@ -97,7 +97,7 @@ const BODIES: Record<string, object> = {
 
 const NO_OWNER = { buyer_id: null, buyer_group_id: null, traffic_source_id: null, offer_id: null };
 const NO_CALLS = { ...NO_OWNER, kind: 'no_calls', minutes: 5, percent: null };
-/** The same by operation, where a field stands instead of another. */
+/** Bodies by operation, where a field stands in place of another. */
 const INSTEAD: Record<string, object> = {
   'createAccountEntry.traffic_source_id': { buyer_id: null, kind: 'payment', amount: -1 },
   'createStatement.traffic_source_id': { buyer_id: null },
@@ -139,7 +139,7 @@ describe.each(in_bodies)('%s', (_, { operation, field, target, list, along }) =>
     expect(record[field]).toEqual(list ? expect.arrayContaining([id]) : id);
   });
 
-  // What is not there need not be removed, and a lenient operation warns.
+  // A missing record need not be removed, and a lenient operation warns.
   const is_refused = !isRemoval(field) && !operation.lenient;
   if (operation.credentials === 'account' && is_refused)
     test('refuses an identifier that names nothing', async () => {

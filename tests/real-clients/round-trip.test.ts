@@ -26,7 +26,7 @@ const records = contract.operations.flatMap((operation) => {
   return record ? [[operation.id, operation, record] as const] : [];
 });
 
-/** What the contract's examples leave blank. */
+/** Fills in fields that the contract's examples leave blank. */
 async function fillIn() {
   const { ids } = fixture;
   const put = async (path: string, body: object) => {

@@ -185,7 +185,7 @@ describe('triggers', () => {
     for (const id of [first, second]) await act(id, DIAL);
     await ok('post', 'leads/capture', { offer_id: offer, caller_id: '+13105550151' });
     await settle();
-    // The end of a call that a schedule has placed and nobody has bought.
+    // A call that a schedule has placed ends without a buyer.
     for (let n = 0; n < 6; n++) {
       await world.sql(
         recorded('UPDATE calls SET ended_at = NULL WHERE company_id = $1 AND connected_at IS NULL'),

@@ -7,7 +7,7 @@ import { startTwilio, type TwilioServer } from '../support/twilio-server';
 import { createWorld, TWILIO_TOKEN, type World } from '../support/world';
 import type { Element } from '../support/xml';
 
-// Of buyers that ring at once, each rings for its own time, and is recorded or not as it says.
+// Buyers that ring at once each ring for their own time, and are recorded by their own setting.
 
 /** Monday 08:30 in New York. */
 const MONDAY = '2026-06-01T12:30:00Z';

@@ -5,7 +5,7 @@ import { storedRecordOf } from '../../src/http/stored-fields';
 import { createFixture, type Fixture } from '../support/example';
 import { basic, createWorld, type World } from '../support/world';
 
-// Requests as real clients spell them. What can be derived from openapi.yaml is.
+// Requests as real clients spell them, derived from openapi.yaml where that is possible.
 
 let world: World;
 let fixture: Fixture;
@@ -184,7 +184,7 @@ const reads = contract.operations.filter(
     method === 'get' && credentials === 'account' && !effect && !id.startsWith('stream'),
 );
 
-/** Without the times of a timeline: what comes next comes now. */
+/** Removes the times of a timeline, in which the next step is always due now. */
 const untimed = (body: object): object =>
   JSON.parse(JSON.stringify(body, (name, value: unknown) => (name === 'at' ? 0 : value)));
 

@@ -3,7 +3,8 @@ import { ANSWERS } from '../support/bidders';
 import { bidding, dialed, reasonsOf } from '../support/bidding';
 import { CALLER } from '../support/sellers';
 
-// What bidders are asked, what their answers mean, and what sellers of calls get of their bids.
+// Requests to bidders, the meaning of their answers, and the share of sellers of calls in their
+// bids.
 
 const here = bidding();
 const { ok, later, buyer, bidder, shop, ping, post, call, get, decided, event } = here;

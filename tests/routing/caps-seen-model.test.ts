@@ -8,7 +8,7 @@ import { CALLER, candidateWorld } from '../support/candidate-world';
 import { MONDAY, NEW_YORK } from '../support/candidates';
 import { repetitions } from '../support/repetitions';
 
-// What a process knows of caps from its cache is what a full read returns, whatever happened.
+// Caps from the cache of a process equal those of a full read, whatever happened.
 
 let own: Awaited<ReturnType<typeof candidateWorld>>;
 beforeAll(async () => void (own = await candidateWorld()));

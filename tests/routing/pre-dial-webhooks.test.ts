@@ -4,7 +4,7 @@ import { createWorld, type World } from '../support/world';
 
 let world: World;
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
-/** What is answered about each buyer, by its name; 200 when nothing is said. */
+/** The answer about each buyer, by its name; 200 by default. */
 let answers: Record<string, Answer> = {};
 beforeAll(async () => {
   receiver = await startReceiver(({ body }) => answers[JSON.parse(body).data.buyer.name] ?? 200);

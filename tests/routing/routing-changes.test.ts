@@ -5,9 +5,9 @@ import { removeDemo } from '../../src/installation/remove-demo';
 import { createFixture, type Fixture } from '../support/example';
 import { createWorld, type World } from '../support/world';
 
-// Whoever writes what calls are routed by counts that in the same transaction, or every process
-// would go on with what it has cached. Here triggers of the test see every row that is written, and
-// say which transactions wrote such rows and which of them counted that.
+// A transaction that writes data of the routing also counts the change, or every process would go
+// on with its cache. Here triggers of the test see every row that is written, and record which
+// transactions wrote such rows and which of them counted it.
 
 let world: World;
 let fixture: Fixture;
@@ -67,7 +67,7 @@ describe('an operation of the contract counts what it changes', () => {
   test.each(writes.map((operation) => [operation.id, operation] as const))(
     '%s, in a statement of its own or in a transaction',
     async (id, operation: Operation) => {
-      // What takes an Idempotency-Key is done in a transaction.
+      // An operation with an Idempotency-Key runs in a transaction.
       const keys = operation.credentials === 'carrier_signature' ? [] : [`key of ${id}`];
       await writtenBy(id, () => fixture.send(operation));
       for (const key of keys)

@@ -9,7 +9,7 @@ import { StorageUnavailable, type Storage } from '../../src/storage/storage';
 import { breakAfter, startS3, type S3Server } from '../support/s3-server';
 import { toStorageKey } from '../support/storage-keys';
 
-// What may go wrong between a process and a bucket.
+// Failures between a process and a bucket.
 
 const MEBIBYTE = 1_048_576;
 const IMPATIENT: S3Timeouts = {

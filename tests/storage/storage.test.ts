@@ -8,7 +8,7 @@ import type { Storage } from '../../src/storage/storage';
 import { startS3, type S3Server } from '../support/s3-server';
 import { toStorageKey } from '../support/storage-keys';
 
-// What both storages guarantee.
+// Guarantees of both storages.
 
 const MEBIBYTE = 1_048_576;
 let s3: S3Server;

@@ -27,7 +27,6 @@ export const asAgent = ({ token }: TestAgent) => ({
   headers: { Authorization: `Token ${token}` },
 });
 
-/** Returns the id of a status by its key. */
 export async function statusId(world: World, key: string): Promise<number> {
   const { body } = await world.company.api('get', 'agent_statuses?per_page=1000');
   return body.agent_statuses.find((status: { key: string }) => status.key === key).id;

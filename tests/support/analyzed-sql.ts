@@ -64,7 +64,7 @@ export interface Table {
   company: string | undefined;
 }
 
-/** What the numbers in trees stand for. */
+/** Meanings of the numbers in trees. */
 export interface Names {
   tables: Map<string, Table>;
   functions: Map<string, { name: string; volatility: 'immutable' | 'stable' | 'volatile' }>;

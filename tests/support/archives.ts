@@ -11,7 +11,6 @@ export interface Item {
   header?: Partial<Header>;
 }
 
-/** The entries of an archive. */
 export async function readItems(file: string): Promise<Item[]> {
   const entries = extract();
   entries.end(gunzipSync(readFileSync(file)));
@@ -21,7 +20,7 @@ export async function readItems(file: string): Promise<Item[]> {
   return items;
 }
 
-/** Writes an archive by hand: nothing of ours has a say in what it contains. */
+/** Writes an archive without the code of the product, so that it may contain anything. */
 export async function writeItems(file: string, items: readonly Item[]): Promise<void> {
   const packed = pack();
   const written = pipeline(packed, createGzip(), createWriteStream(file));

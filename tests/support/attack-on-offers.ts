@@ -8,7 +8,7 @@ import { standingClock } from './clock';
 import { member, type Member } from './teams';
 import { createWorld, type World } from './world';
 
-/** What a network may give a partner: everything but what is the whole company's. */
+/** Permissions that a network may give a partner: all but those over the whole company. */
 export const PARTNER = SCOPES.filter((scope) => !scope.startsWith('company_wide'));
 
 export interface Scene {
@@ -21,7 +21,7 @@ export interface Scene {
   partner: Member;
 }
 
-/** What the receiver answers, by the kind of its path. */
+/** Statuses that the receiver answers with, by the kind of the path. */
 const answers: Record<string, number> = { veto: 403, down: 500 };
 
 /** A partner who is granted one buyer and the offer that it shares with a rival. */
@@ -98,7 +98,7 @@ export async function attackOnOffers() {
     await ok('put', `buyers/${by === 'mine' ? rival : mine}`, { paused: false });
     return call.id as number;
   };
-  /** Waits until all events that there are have been made deliveries of, and these are sent. */
+  /** Waits until all events have become deliveries, and these are sent. */
   const settled = () =>
     eventually(async () => {
       const [{ n }] = (await world.sql(
@@ -118,7 +118,7 @@ export async function attackOnOffers() {
     const res = await world.company.api('post', 'leads', { auth: null, body });
     return res.body.id as number;
   };
-  /** Does what is due of leads, and sends the webhooks of actions that this has queued. */
+  /** Runs the due steps of leads, and sends the action webhooks that these queue. */
   const outreach = async () => {
     await runEngine(world);
     const queued = await world.sql<{ id: string }>(

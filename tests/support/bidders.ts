@@ -9,7 +9,7 @@ const json =
   (res) =>
     void res.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(value));
 
-/** What bidders answer. */
+/** Answers of bidders. */
 export const ANSWERS = {
   /** Dollars, with other fields of the answer. */
   bid: (bid: unknown, fields: object = {}) => json({ accept: true, bid, ...fields }),
@@ -35,13 +35,13 @@ export const ANSWERS = {
     void res.writeHead(302, { Location: '/elsewhere' }).end()) as Answer,
 };
 
-/** Answers by the name of a bidder; whoever has none declines. */
+/** Answers by the name of a bidder; a bidder without an answer declines. */
 export async function startBidders() {
   let answers: Record<string, Answer> = {};
   const receiver = await startReceiver(({ path }) => answers[nameIn(path)] ?? ANSWERS.declines);
   return {
     ...receiver,
-    /** From now on these answer so; nobody was asked yet. */
+    /** Sets the answers, and forgets the requests so far. */
     answer: (next: Record<string, Answer>) => {
       answers = next;
       receiver.received.length = 0;

@@ -32,7 +32,7 @@ export async function builtProduct(): Promise<string> {
   const packages = installedPackages();
   for (const { path } of packages) link(folder, path);
   link(folder, 'node_modules/.bin/tsc');
-  // Of an earlier build, only what has changed since is compiled.
+  // With the earlier build in place, only what has changed since is compiled.
   if (existsSync(join(ROOT, 'dist')))
     cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
   execFileSync('npm', ['run', '--silent', 'build'], { cwd: folder, stdio: 'inherit' });

@@ -3,7 +3,7 @@ import { held, used, type ModelOwner } from './call-model';
 import { okOf, type State } from './call-model-company';
 import type { World } from './world';
 
-// What a company shows of its caps and balances, compared with the model.
+// Caps and balances that a company shows, compared with the model.
 
 type Fields = Record<string, unknown>;
 

@@ -46,7 +46,7 @@ export interface ModelAttempt {
   status: 'ringing' | 'answered' | 'connected' | 'over';
   connected_at?: Date;
   converted: boolean;
-  /** What was counted for its conversion, until it is returned. */
+  /** Usage that was counted for its conversion, until it is returned. */
   returnable: { owner: ModelOwner; use: Use }[];
 }
 export interface ModelCall {
@@ -58,7 +58,7 @@ export interface ModelCall {
 
 /** Dollars that each buyer pays for a call of a minute. */
 export const PAID = 10;
-/** What bidders bid; it is less, so that the dearest buyer of a call is never one of them. */
+/** The bid of a bidder; it is less, so that the dearest buyer of a call is never a bidder. */
 export const BID = 7;
 export const PAID_AFTER = 60;
 /** Dollars that the source of all calls is paid for one that a buyer pays for. */
@@ -104,7 +104,7 @@ export function used(
   );
 }
 
-/** What calls reserve of their source, whichever buyers they ring, until they end. */
+/** Reservations of calls at their source, whichever buyers they ring, until they end. */
 function heldOfSource(calls: readonly ModelCall[]) {
   const open = calls.filter(({ ended }) => !ended);
   const connected = open.filter(({ attempts }) =>
@@ -118,7 +118,7 @@ function heldOfSource(calls: readonly ModelCall[]) {
   };
 }
 
-/** What open calls reserve of an owner: a slot each, and what it may still use. */
+/** Reservations of open calls at an owner: a slot each, and the most it may still use. */
 export function held(owner: ModelOwner, calls: readonly ModelCall[]) {
   if (owner.name.startsWith('source')) return heldOfSource(calls);
   const sums = { slots: 0, connections: 0, conversions: 0, revenue: 0 };
@@ -137,14 +137,14 @@ export function held(owner: ModelOwner, calls: readonly ModelCall[]) {
   return sums;
 }
 
-/** Whether a prepaid buyer can pay for one more call. */
+/** True if a prepaid buyer can pay for one more call. */
 const canPay = (buyer: ModelBuyer, calls: readonly ModelCall[]): boolean => {
   if (buyer.balance === null) return true;
   const [available, taken] = [buyer.balance + buyer.credit, held(buyer, calls).revenue];
   return taken < available && taken + buyer.price <= available;
 };
 
-/** Whether all caps of an owner have room for one more call, at the most it may come to. */
+/** True if all caps of an owner have room for one more call, at the most it may come to. */
 export function hasRoom(
   owner: ModelOwner,
   calls: readonly ModelCall[],
@@ -237,7 +237,7 @@ export function giveBack(attempt: ModelAttempt): void {
   attempt.returnable = [];
 }
 
-/** Applies an event to a call; 'again' if the next buyers are dialed. */
+/** Applies an event to a call; the result is defined if the next buyers are dialed. */
 export function applyEvent(
   call: ModelCall,
   attempt: ModelAttempt,

@@ -8,7 +8,7 @@ export type CallFields = Record<string, unknown>;
 export function callsOf(
   { sql }: Pick<World, 'sql'>,
   { id: company_id }: Company,
-  /** Whether nothing is recorded of calls. */
+  /** Inserts calls without recording them. */
   { unseen = false } = {},
 ) {
   const insert = async (table: string, fields: CallFields) => {

@@ -49,7 +49,7 @@ export const buyer = (changes: Partial<Candidate> = {}): Candidate => ({
 export const MONDAY = '2026-06-01T12:30:00Z';
 export const tokens = ownTokens({ state: 'TX', age: '40' });
 
-/** Whether a buyer could take a call with these tokens. */
+/** The eligibility of a buyer for a call with these tokens. */
 export const asked = (candidate: Candidate, now = MONDAY) =>
   eligibility(candidate, { now: new Date(now), tokens });
 

@@ -3,7 +3,6 @@ import { createLog } from '../../src/log';
 
 export interface CapturedLog {
   log: Logger;
-  /** Everything that was logged. */
   text(): string;
   lines(): Record<string, unknown>[];
   clear(): void;

@@ -4,7 +4,7 @@ import { createWorld, type World } from './world';
 
 /** Monday 08:30 in New York. */
 const MONDAY = '2026-06-01T12:30:00Z';
-/** Of Los Angeles by its area code. */
+/** A number of Los Angeles, by its area code. */
 export const CALLER = '+13105550188';
 
 export let world: World;

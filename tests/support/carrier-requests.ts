@@ -11,7 +11,7 @@ type Params = Record<string, string>;
 
 export interface Signed {
   token?: string;
-  /** What was signed, if that is not what is sent. */
+  /** The URL that was signed, if another is sent. */
   url?: string;
   params?: Params;
   headers?: Params;

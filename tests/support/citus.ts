@@ -28,7 +28,7 @@ export function onCluster(define: () => void): void {
 }
 
 const CELLS = 2;
-/** Of all databases of a run. */
+/** Prefix of the names of all databases of a run. */
 const prefix = () => `trunkline_test_${process.env.TRUNKLINE_TEST_RUN}`;
 const template = () => `${prefix()}_template`;
 
@@ -128,7 +128,6 @@ async function distributedUrl(): Promise<string> {
 const dropDatabase = (name: string): Promise<void> =>
   onAllNodes(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
 
-/** Drops the databases that a run has made. */
 export async function dropDatabasesOfRun(): Promise<void> {
   const found = await run<{ datname: string }>(
     process.env.CITUS_URL!,
@@ -138,8 +137,8 @@ export async function dropDatabasesOfRun(): Promise<void> {
 }
 
 /**
- * A migrated, empty database of two cells, each on a node of its own. What is to be prepared there
- * is, before the service opens it.
+ * A migrated, empty database of two cells, each on a node of its own. `prepare` runs before the
+ * service opens it.
  */
 async function distributedDatabase(prepare: Prepare): Promise<WorldDatabase> {
   const url = await distributedUrl();
@@ -162,7 +161,7 @@ function openCells(deps: Deps): OpenDatabase {
       );
       const search_path = rows[0]!.schemas.join();
       return {
-        // What runs without a request runs for each of the cells with that one's database.
+        // Work without a request runs for each cell, with the database of that cell.
         deps: { ...deps, database },
         url: withSettings(database.session_url, { search_path }),
       };

@@ -19,7 +19,7 @@ export interface ConsoleWorld {
   /** Public and private key of the demo company. */
   auth: string;
   offer: { id: number; lead_token: string };
-  /** Paid for by Acme; under way with Acme. */
+  /** `paid` was paid for by Acme; `open` is under way with Acme. */
   calls: { paid: number; open: number };
   lead: number;
   /** A suppression list. */

@@ -7,7 +7,6 @@ import type { ThreadData } from '../../src/suppression/csv/thread';
 import { openDirectory } from '../../src/storage/directory';
 import { toStorageKey } from './storage-keys';
 
-/** Folder of the files of a test. */
 export const folder = mkdtempSync(join(process.env.TRUNKLINE_TEST_FOLDER!, 'imports-'));
 const storage = openDirectory({ folder, reserve_bytes: 0 });
 let files = 0;
@@ -17,7 +16,7 @@ export const NOTHING_WANTED = { caller_id_column_name: null, headers: [] };
 
 const mannerFor = (wanted: Wanted) => ({ country: 'US', scratch: folder, wanted });
 
-/** What the reading thread is given of a file with this content, with US numbers. */
+/** Data for the reading thread about a file with this content, with US numbers. */
 export function threadData(content: string | Buffer): ThreadData {
   const key = toStorageKey(files++);
   writeFileSync(storage.path(key), content);

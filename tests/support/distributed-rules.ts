@@ -1,14 +1,14 @@
 import { isNode, nodesOf, walk, type Names, type Node, type Value } from './analyzed-sql';
 
-// What a distributed PostgreSQL, whose rows are sharded by company_id, needs to know of a statement
-// to run it on one shard.
+// Checks of what a distributed PostgreSQL, whose rows are sharded by company_id, must know of a
+// statement to run it on one shard.
 
 /** A rule that a statement breaks. */
 export interface Fault {
   /**
-   * company: a table is read or written that is not limited to the company of the request;
-   * locks: so it is, and rows are locked; mutable: a function that is not immutable is called in
-   * CASE or COALESCE by a query that writes; volatile: an UPDATE or DELETE calls such a function.
+   * company: a table is read or written without a limit to the company of the request; locks: such
+   * a table, and rows are locked; mutable: a function that is not immutable is called in CASE or
+   * COALESCE by a query that writes; volatile: an UPDATE or DELETE calls such a function.
    */
   rule: 'company' | 'locks' | 'mutable' | 'volatile';
   /** The table or the function. */
@@ -43,7 +43,7 @@ const KIND = { relation: '0', subquery: '1', join: '2', values: '5', cte: '6', g
 const OPERATIONS: Record<string, Write['operation']> = { 2: 'update', 3: 'insert', 4: 'delete' };
 const ANY_SUBLINK = '2';
 
-/** Whether each column that a query returns is the company of the request. */
+/** For each column that a query returns: true if it is the company of the request. */
 type Outputs = readonly boolean[] | 'all';
 
 /** A query, with what is known of it from outside. */
@@ -73,13 +73,13 @@ export function findingsOf(tree: Node, parameters: readonly string[], names: Nam
   return found;
 }
 
-/** What a query consists of, without the queries that it reads. */
+/** The parts of a query, without the queries that it reads. */
 const ownParts = (query: Node): Value[] =>
   Object.entries(query).flatMap(([name, value]) =>
     name === 'rtable' || name === 'cteList' ? [] : [value],
   );
 
-/** Takes down what a query writes, and which functions it calls where it may not. */
+/** Records the writes of a query, and the functions that it calls where it may not. */
 function inspectWrite(query: Node, { tables, functions }: Names, found: Findings): void {
   const range = nodesOf(query.rtable)[Number(query.resultRelation) - 1]!;
   const entries = [
@@ -138,7 +138,7 @@ class CompanyChecker {
       const table = this.names.tables.get(String(range.relid));
       if (range.rtekind !== KIND.relation || table?.company === undefined) continue;
       if (OF_ALL_NODES.has(table.name)) continue;
-      // What a conflict names as EXCLUDED is no table that is read.
+      // EXCLUDED of a conflict is no table that is read.
       if (!joined.has(n + 1) && Number(query.resultRelation) !== n + 1) continue;
       if (!this.isCompany(level, `${n + 1}:${table.company}`)) report(table.name);
     }
@@ -215,7 +215,7 @@ class CompanyChecker {
       : `${String(expression.varno)}:${String(expression.varattno)}`;
   }
 
-  /** What is known of the columns of a range that is no table. */
+  /** For each column of a range that is no table: true if it is the company. */
   private outputsOf(range: Node, level: Level): boolean[] {
     if (range.rtekind === KIND.subquery) {
       const outputs = this.check(range.subquery as Node, level, () => undefined);

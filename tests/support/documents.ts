@@ -104,7 +104,7 @@ const linesOf = (text: string): string =>
     .join('\n')
     .trim();
 
-/** What was printed and what is shown, both with ids, times and keys masked. */
+/** The printed and the shown output, both with ids, times and keys masked. */
 export function comparable(
   printed: string,
   { language, text }: Output,
@@ -135,7 +135,7 @@ export function withOutput(markdown: string, { commands, output }: Block, printe
 export interface Ran {
   output: string;
   errors: string;
-  /** Whether a command of the block failed, not only the last. */
+  /** True if any command of the block failed, not only the last. */
   failed: boolean;
 }
 

@@ -62,7 +62,6 @@ export function workersOf(world: () => World) {
   };
 }
 
-/** Waits until the condition holds. */
 export async function eventually(isSo: () => unknown, pause_ms = 5): Promise<void> {
   const deadline = Date.now() + FAR_MS;
   while (!(await isSo())) {

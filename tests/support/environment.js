@@ -3,13 +3,13 @@ const { ModuleMocker } = require('jest-mock');
 require('./typescript');
 const { onTestEvent, recordAnswers } = require('./worker/answers');
 
-/** What Jest's framework keeps on the global object: its handlers, and the tests of the file. */
+/** Properties of Jest's framework on the global object: its handlers, the tests of the file. */
 const KEPT_BY_JEST = ['EVENT_HANDLERS', 'JEST_STATE_SYMBOL'];
 
 /**
  * Runs test files in the worker's own context. Jest's usual environment gives each test file a new
- * one, in which all of src and of its dependencies would be evaluated again (see runtime.js).
- * Whatever a file changes on the process is put back after it.
+ * one, in which all of src and of its dependencies would be evaluated again (see
+ * tests/support/runtime.js). Whatever a file changes on the process is put back after it.
  */
 module.exports = class WorkerEnvironment {
   constructor({ projectConfig }) {

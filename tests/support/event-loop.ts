@@ -2,13 +2,13 @@ import { cpuMs } from './patience';
 import { repetitions } from './repetitions';
 
 /**
- * How long no request may hold the event loop, on a machine as fast as the one of REFERENCE_MS. Within
- * `npm test` other suites fill the processors and this process's heap, of which the garbage collector
- * takes its share: three times as long there. What an attack finds takes seconds.
+ * How long no request may hold the event loop, on a machine as fast as the one of REFERENCE_MS.
+ * Within `npm test` other suites fill the processors and this process's heap, of which the garbage
+ * collector takes its share: three times as long there. What an attack finds takes seconds.
  */
 const MAX_HOLD_MS = repetitions(300, 100);
 
-/** What the work of `calibrate` takes there. */
+/** Duration of the work of `calibrate` on that machine. */
 const REFERENCE_MS = 60;
 
 /** Parsing, sorting and writing text: what a request does to its body. */
@@ -56,8 +56,8 @@ async function longestHold(work: () => Promise<unknown>): Promise<number> {
 let limit_ms = 0;
 
 /**
- * Fails when `work` holds the event loop for longer than the limit, eight times in a row. What comes
- * again each time is of the work, unlike the garbage of the tests.
+ * Fails when `work` holds the event loop for longer than the limit, eight times in a row. What
+ * comes again each time is of the work, unlike the garbage of the tests.
  */
 export async function expectNoHold(work: () => Promise<unknown>, name = 'work'): Promise<void> {
   limit_ms ||= maxHoldMs();

@@ -20,7 +20,6 @@ export interface Reader {
   have(count: number): Promise<ReadEvent[]>;
   /** Resolves when the server ends the stream; to false when the connection broke. */
   ended: Promise<boolean>;
-  /** Closes the connection. */
   leave(): void;
 }
 

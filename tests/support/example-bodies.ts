@@ -45,7 +45,7 @@ export const hasFile = ({ multipart }: Operation): boolean =>
 /** Digits of a number that only this company has. */
 export const numberOf = ({ id }: Company) =>
   `1213555${String(Number(id) % 100).padStart(2, '0')}00`;
-/** The same for the address of an inbound webhook. */
+/** The address of an inbound webhook that only this company has. */
 export const vanityUriOf = ({ id }: Company) => `auto-partner-${id}`;
 
 /** An example whose references name records of the fixture, and what is unique is the company's. */

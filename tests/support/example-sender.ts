@@ -14,7 +14,7 @@ export interface Shown extends Sent {
   query?: Record<string, string | number>;
 }
 
-/** What credentials the sender has. */
+/** Credentials of the sender. */
 export interface Tokens {
   lead_token: string;
   webhook_token: string;
@@ -140,7 +140,7 @@ const asConfirming =
         RETURNING id, confirmation_number AS number`,
         [company.id],
       );
-      // None of a company that was removed.
+      // A company that was removed has no address.
       if (!address) return wrong;
       const { id, number } = address;
       const target = { company_id: company.id, id: BigInt(id), number };
@@ -160,7 +160,7 @@ const asSeller =
   };
 
 const NOWHERE = '019a9e6c-3f0e-7c52-9a51-5f2b60a3c001';
-/** What the URLs contain that the carrier is given. */
+/** Parameters of the URLs that the carrier gets. */
 const IN_URLS: Record<string, string> = {
   key: NOWHERE,
   call: NOWHERE,

@@ -14,14 +14,14 @@ export interface Answered {
   at: number;
 }
 
-/** What a load has sent, and what was answered. */
+/** The answer to a request of a load, and the kind of the request. */
 export interface Sent extends Answered {
   kind: string;
 }
 
 export interface PairOptions {
   is_synchronous: boolean;
-  /** Whether a worker runs jobs in addition to the server. */
+  /** A worker runs jobs in addition to the server. */
   with_worker?: boolean;
   environment?: Record<string, string>;
   /** More of the server's environment, of the URL of the standby. */
@@ -112,7 +112,7 @@ export function startLoad(
     while (is_running) {
       const answered = await kinds[kind]!(n++);
       sent.push({ ...answered, kind });
-      // A client that waits as long as it was told would see little of the failover.
+      // A client that waits for the time of Retry-After would see little of the failover.
       if (answered.status >= 500) await new Promise((done) => setTimeout(done, 50));
     }
   };

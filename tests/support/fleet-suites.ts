@@ -3,7 +3,7 @@ import { GUARANTEES, runSuites, type Guarantee } from './suites';
 
 /**
  * Runs suites of other folders against three servers, and two workers once they run jobs, with load
- * beside them; only in `npm run test:long`.
+ * at the same time; only in `npm run test:long`.
  */
 export function againstFleet(guarantee: Guarantee): void {
   const in_long = repetitions(0, 1) > 0;

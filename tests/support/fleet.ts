@@ -16,7 +16,6 @@ interface FleetOptions {
 
 const SERVERS = 3;
 
-/** The environment of each process. */
 const environmentOf = ({ url, storage_dir, data_dir, environment }: FleetOptions) => ({
   KEY_PEPPER: PEPPER_OF_TESTS,
   LOG_LEVEL: 'silent',
@@ -33,7 +32,6 @@ const environmentOf = ({ url, storage_dir, data_dir, environment }: FleetOptions
 export const startServers = (options: FleetOptions): Promise<Running[]> =>
   Promise.all(Array.from({ length: SERVERS }, () => startServer(environmentOf(options))));
 
-/** Starts as many workers. */
 export const startWorkers = (options: FleetOptions, count: number): Promise<Running[]> =>
   Promise.all(Array.from({ length: count }, () => startWorker(environmentOf(options))));
 
@@ -88,7 +86,7 @@ export async function openFleet({ url, deps, environment }: Opened) {
   };
 }
 
-/** Requests of another company, beside those of a test. */
+/** Requests of another company, at the same time as those of a test. */
 export interface Load {
   /** Ends it. Returns how many requests were answered, and all answers that were no success. */
   stop(): Promise<{ answered: number; failed: string[] }>;

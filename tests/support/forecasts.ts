@@ -45,6 +45,6 @@ export const describeStep = ({
   ]
     .filter(Boolean)
     .join(' ');
-/** All that is foreseen, in words. */
+/** All planned steps, in words. */
 export const words = (plan: Plan, view?: View) =>
   forecastOf(plan, view).map(describeStep).join(', ');

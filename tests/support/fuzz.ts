@@ -15,7 +15,7 @@ interface Draft {
 const oddly = <T>(usual: fc.Arbitrary<T>, odd: fc.Arbitrary<T>, weight = 4): fc.Arbitrary<T> =>
   fc.oneof({ arbitrary: usual, weight }, { arbitrary: odd, weight: 1 });
 
-/** Some of the names with values; now and then one that there is not. */
+/** Some of the names with values; sometimes a name that does not exist. */
 const some = <T>(
   values: Record<string, fc.Arbitrary<T>>,
   odd: fc.Arbitrary<T>,
@@ -49,7 +49,7 @@ const HEADERS: Record<string, fc.Arbitrary<string>> = {
   Range: fc.constantFrom('bytes=0-1', 'bytes=5-1', 'x'),
 };
 
-/** What makes an answer wait. */
+/** Parameters that make an answer wait. */
 const WAITS = new Set(['wait_seconds']);
 
 /** Requests of an operation: what its schemas allow, and at every place also what they do not. */

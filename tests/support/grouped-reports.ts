@@ -1,7 +1,7 @@
 import { addDays } from 'date-fns';
 import type { CallFields } from './calls';
 
-// What a grouped report must say, added up call by call with local times of Intl instead of
+// The expected grouped report, added up call by call with local times of Intl instead of
 // PostgreSQL's, and in whole cents.
 
 interface Drawn {
@@ -81,7 +81,7 @@ function dayOf(call: CallFields, zone: string): string {
   return `${year}-${month}-${day}`;
 }
 
-/** From 1 for Monday. */
+/** Monday is 1, Sunday is 7. */
 const weekdayOf: (call: CallFields, zone: string) => number = (call, zone) =>
   new Date(dayOf(call, zone)).getUTCDay() || 7;
 
@@ -100,7 +100,7 @@ const KEYS: Record<string, Key> = {
     addDays(new Date(dayOf(call, zone)), 1 - weekdayOf(call, zone))
       .toISOString()
       .slice(0, 10),
-  // From the first quarter of an hour on that has the same hour and offset.
+  // The hour begins at the first quarter of an hour with the same hour and offset.
   hour: (call, zone) => {
     const quarter = 15 * 60_000;
     const partsAt = (at: number) => partsOf({ created_at: new Date(at).toISOString() }, zone);

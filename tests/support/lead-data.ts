@@ -1,6 +1,6 @@
 import { type Data } from '../../src/tokens/lead-data';
 
-/** As JSON of a request gives it: a key `__proto__` is a key like any other. */
+/** Parses JSON like that of a request: a key `__proto__` is a key like any other. */
 export const parsed = (json: string) => JSON.parse(json) as Data;
 export const names = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`t${n}`, n]));
@@ -14,7 +14,7 @@ export const untouched = () =>
     undefined,
   ]);
 
-/** Opens the world of these tests before they run. */
+/** Checks after each test that no prototype was changed. */
 export function checkPrototype(): void {
   afterEach(untouched);
 }

@@ -11,7 +11,7 @@ export const fresh = () => String(numbers++);
 export const api = (...args: Parameters<Company['api']>) => world.company.api(...args);
 export const post = (lead_token: string, fields: Fields) =>
   api('post', 'leads', { auth: null, body: { lead_token, ...fields } });
-/** With credentials beside the token, which show all of the lead. */
+/** Submits a lead with credentials and the token; the answer shows all of the lead. */
 export const made = async (lead_token: string, fields: Fields = {}) => {
   const body = { lead_token, caller_id: fresh(), ...fields };
   const res = await api('post', 'leads', { body });

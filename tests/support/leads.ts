@@ -15,7 +15,6 @@ export interface Shop {
   number: string;
 }
 
-/** Gives a company a number of its own. */
 export async function ownNumber(
   { sql, deps }: World,
   company: Company,
@@ -71,7 +70,7 @@ export async function openShop(
   return { schedule, offer, number };
 }
 
-/** Does everything that is due, as one worker would. Returns how many leads it advanced. */
+/** Runs all due steps, as one worker would. Returns how many leads it advanced. */
 export async function runEngine({ deps }: Pick<World, 'deps'>): Promise<number> {
   let all = 0;
   for (const { database } of deps.parts())
@@ -85,7 +84,7 @@ export const submit = ({ company }: World, lead_token: string, fields: Fields = 
     query: { lead_token, caller_id: '3105550123', ...fields },
   });
 
-/** What happened to a lead, in order, as `event: words`. */
+/** Events of a lead, in order, as `event: words`. */
 export async function story({ sql }: Pick<World, 'sql'>, lead_id: number): Promise<string[]> {
   const rows = await sql<{ event: string; message: string | null }>(
     'SELECT event, message FROM lead_logs WHERE lead_id = $1 ORDER BY id',
@@ -114,7 +113,7 @@ export interface Contacted {
   created_at: Date;
 }
 
-/** What a lead was sent, oldest first. */
+/** Messages or calls to a lead, oldest first. */
 export const sentTo = (
   { sql }: Pick<World, 'sql'>,
   table: 'text_messages' | 'emails' | 'calls',
@@ -144,7 +143,6 @@ export interface LeadRow {
   dial_number_id: string | null;
 }
 
-/** A lead as it is stored. */
 export async function leadRow({ sql }: Pick<World, 'sql'>, lead_id: number): Promise<LeadRow> {
   const [row] = await sql<LeadRow>('SELECT * FROM leads WHERE id = $1', [lead_id]);
   return row!;
@@ -178,7 +176,7 @@ export interface Filling {
   first: number;
   count: number;
   now: Date;
-  /** SQL of the lead's priority, from its place n. */
+  /** SQL of the lead's priority, from its index n. */
   priority?: string;
 }
 
@@ -198,7 +196,7 @@ export interface Begun {
   token: string;
 }
 
-/** What tests of schedules do, in the world as one company sees it. */
+/** Helpers of tests of schedules, for the world of one company. */
 export function schedulesOf(here: () => World, time: ReturnType<typeof standingClock>) {
   const ok = async (method: Method, path: string, body?: object) => {
     const res = await here().company.api(method, path, body && { body });
@@ -228,22 +226,22 @@ export function schedulesOf(here: () => World, time: ReturnType<typeof standingC
   return {
     ok,
     submitted,
-    /** The same, and has done what is due. */
+    /** Submits a lead and runs the engine. */
     begun: async (...args: Parameters<typeof submitted>): Promise<Begun> => {
       const made = await submitted(...args);
       await runEngine(here());
       return made;
     },
-    /** Lets the clock stand at a moment, and has done what is due by then. */
+    /** Sets the clock to a moment, and runs the engine. */
     until,
-    /** The same, so many hours after noon. */
+    /** Sets the clock to so many hours after noon, and runs the engine. */
     hours: (n: number) => until(new Date(Date.parse(NOON) + n * 3_600_000).toISOString()),
     texts: async (lead: number) =>
       (await sentTo(here(), 'text_messages', lead))
         // Without the answers to STOP, START and HELP.
         .filter(({ schedule_action_id }) => schedule_action_id !== null)
         .map(({ body }) => body),
-    /** What happened to a lead since it came. */
+    /** Events of a lead after its creation. */
     events: async (lead: number) => (await story(here(), lead)).slice(1),
     status: async (lead: number) => (await leadRow(here(), lead)).status,
   };

@@ -7,7 +7,7 @@ import { patient } from './patience';
 
 export const LOOPBACK = ['127.0.0.0/8', '::1'];
 
-/** Whether this machine has an IPv6 loopback address. */
+/** True if this machine has an IPv6 loopback address. */
 export const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
   addresses?.some(({ address }) => address === '::1'),
 );

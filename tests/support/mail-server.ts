@@ -3,7 +3,7 @@ import { SMTPServer } from 'smtp-server';
 
 export interface MailServer {
   url: string;
-  /** What it has taken, as it came, oldest first. */
+  /** Received mails as they came, oldest first. */
   taken: string[];
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import type { Api } from './world';
 import type { softswitch } from './softswitch';
 import { member, type Member } from './teams';
 
-/** What a call brings and costs, and who is behind it: texts that stand nowhere else. */
+/** Dollars of a call, and the parties behind it: texts that stand nowhere else. */
 export const SECRETS = {
   sale: ['31.31', 'Secret Buyer', 'secret-buyer', '12125550177'],
   purchase: ['7.77', 'Secret Source', 'secret-source'],

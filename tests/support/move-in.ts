@@ -212,7 +212,7 @@ async function fillHistory(world: World, make: Make, ids: Ids): Promise<void> {
 /** The action that was done last, for `leadUpdate`. */
 const HELD = 'FROM held JOIN schedule_actions a ON a.company_id = held_company AND a.id = $2';
 
-/** What differs between installations, or follows from when something was done. */
+/** Columns that differ between installations, or follow from when something was done. */
 const OWN = /^(company_id|user_updated_at|updated_at|paused|(un)?paused_at|cap_reset_at|.*_used)$/;
 /** Ids of what belongs to a record, and counts of what is not moved. */
 const OWN_PARTS =

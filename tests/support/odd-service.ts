@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 // Another service that answers as a test says: with pages that are not those of the API.
 
-/** What a page has: a body that is sent as JSON, or what is done with the request. */
+/** A page: a body that is sent as JSON, or a function that handles the request. */
 export type OddPage = { json: unknown } | ((res: ServerResponse, req: IncomingMessage) => unknown);
 
 export interface OddService {
@@ -12,7 +12,7 @@ export interface OddService {
   asked: string[];
   /** Pages by list; every other list is empty, or missing. */
   lists: Record<string, (position: string, n: number) => OddPage>;
-  /** Whether lists that `lists` does not name are there. */
+  /** Lists that `lists` does not name are there, and empty. */
   hasOthers: boolean;
   /** Bytes that were written to connections, also those that are closed. */
   bytesWritten(): number;

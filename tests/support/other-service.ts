@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-// Another service that speaks the API of ../shared/api-reference.md: its envelope, common columns
-// and lists, without what that document does not have, and with the habits of a service that is
-// rented: it is busy, it cuts connections, it has columns of its own, and it pages by numbers.
+// Another service that speaks the API of the reference: its envelope, common columns and lists,
+// without what the reference does not have, and with the habits of a service that is rented: it is
+// busy, it cuts connections, it has columns of its own, and it pages by numbers.
 
 type Resources = Record<string, Record<string, unknown>[]>;
 
@@ -69,7 +69,7 @@ const RESOURCES: Resources = {
   ],
 };
 
-/** Starts it; `asked` are the requests that it has answered. */
+/** Starts it; `requestedUrls` are those of the requests that it has answered. */
 export async function otherService(): Promise<{ server: Server; url: string; asked: string[] }> {
   const asked: string[] = [];
   let requests = 0;

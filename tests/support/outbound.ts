@@ -33,7 +33,7 @@ export function outboundCalls() {
     return { ...made, offer: made.offer.id, lead: res.body.id as number };
   };
 
-  /** Runs the jobs that play calls, each as often as told, and then writes calls to their leads. */
+  /** Runs the jobs that play calls, each `times` times, and then writes calls to their leads. */
   const play = async (times = 1): Promise<number> => {
     const jobs = await env.world.sql<{ id: string; data: { company_id: string; uuid: string } }>(
       `UPDATE jobs.job SET state = 'completed'
@@ -46,7 +46,7 @@ export function outboundCalls() {
     return jobs.length;
   };
 
-  /** Does what is due, and plays what follows. */
+  /** Runs the due steps, and plays the calls that follow. */
   const run = async (): Promise<void> => {
     await runEngine(env.here);
     await play();

@@ -65,11 +65,11 @@ export function outreachServers() {
       public_url,
       timeout_ms: TIMEOUT_MS,
     });
-  /** What a process of its own would work with. */
+  /** Dependencies of a process of its own. */
   const worker = (edges: Parameters<typeof workers.open>[0] = {}): Deps =>
     workers.open({ carrier: twilio(), mailer: smtp(), ...edges });
   const run = (deps: Deps) => contactDueLeads(deps, { lease_ms: LEASE_MS });
-  /** Has everything done that is due, and what is due once the leases of dead workers are over. */
+  /** Runs all due steps, and those that are due once the leases of dead workers are over. */
   async function settleAll(deps = worker()): Promise<void> {
     const waiting = () =>
       world.sql('SELECT FROM leads WHERE company_id = $1 AND claim_id IS NOT NULL', [
@@ -77,7 +77,7 @@ export function outreachServers() {
       ]);
     await eventually(async () => (await run(deps)) === 0 && (await waiting()).length === 0, 50);
   }
-  /** What was put off is due now. */
+  /** Makes delayed steps due now. */
   const hurry = () =>
     world.sql(
       leadUpdate('due_at = now(), next_action_at = now()', 'l.company_id = $1 AND l.is_live'),
@@ -136,7 +136,6 @@ export function outreachServers() {
     get public_url(): string {
       return public_url;
     },
-    /** How many companies tests have had. */
     get companies(): number {
       return companies;
     },

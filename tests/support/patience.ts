@@ -1,6 +1,6 @@
 import { availableParallelism, loadavg } from 'node:os';
 
-/** What is waited for without a limit of its own fails after this time, before Jest gives up. */
+/** A wait without a limit of its own fails after this time, before Jest gives up. */
 export const FAR_MS = 200_000;
 
 /** A test that waits for such a limit must come to an end. */

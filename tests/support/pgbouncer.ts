@@ -19,7 +19,7 @@ export function pgbouncerVersion(): string | undefined {
   return /^PgBouncer (\S+)/.exec(stdout ?? '')?.[1];
 }
 
-/** Whether a version handles prepared statements in transaction mode. */
+/** True if a version handles prepared statements in transaction mode. */
 export function isRecentEnough(version: string | undefined): boolean {
   const [major = 0, minor = 0] = (version ?? '').split('.').map(Number);
   return major > 1 || (major === 1 && minor >= 21);

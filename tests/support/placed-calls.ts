@@ -92,7 +92,6 @@ export function placedCalls() {
     get public_url() {
       return public_url;
     },
-    /** The company's number. */
     get own() {
       return own;
     },

@@ -4,7 +4,7 @@ import type { ModelBuyer, ModelGroup } from './call-model';
 // A call whose events are reported at the same time: what it may come to is what it comes to in
 // one of their orders.
 
-/** What is reported of a call, or done to it. */
+/** A report about a call, or an action on it. */
 export interface RacedEvent {
   event:
     | 'answered'
@@ -16,7 +16,7 @@ export interface RacedEvent {
     | 'duration'
     | 'ringing'
     | 'lost';
-  /** The place of its attempt among those that were dialed. */
+  /** The index of its attempt among those that were dialed. */
   place: number;
   /** Seconds of talk that are reported. */
   seconds: number;
@@ -29,7 +29,7 @@ export interface RacedCall {
   /** The buyers that were not dialed yet, in the order of their turn. */
   next: ModelBuyer[];
   is_lost: boolean;
-  /** The places of the attempts that rang when the call was considered over. */
+  /** Indexes of the attempts that rang when the call was considered over. */
   cut_off: number[];
   paid: number;
 }
@@ -70,7 +70,7 @@ function takeLate(raced: RacedCall, raced_event: RacedEvent): ModelAttempt | und
 }
 
 /**
- * What the conversions of a call are after an event that tells how long the parties have talked.
+ * Settles the conversions of a call after an event that reports how long the parties have talked.
  */
 function talk(raced: RacedCall, { event, place, seconds }: RacedEvent): void {
   if (event !== 'duration' && event !== 'completed') return;
@@ -117,7 +117,7 @@ export function applyRaced(raced: RacedCall, raced_event: RacedEvent): void {
     });
 }
 
-/** All orders of some things. */
+/** All permutations. */
 export const ordersOf = <T>(all: readonly T[]): T[][] =>
   all.length === 0
     ? [[]]

@@ -9,7 +9,7 @@ export async function report(of: 'calls' | 'leads', query: object, { api }: Comp
   return res.body as { rows: ReportRow[]; totals: ReportRow; metadata: ReportRow };
 }
 
-/** What rows have in these columns. */
+/** The values of rows in these columns. */
 export const pick = (rows: ReportRow[], ...names: string[]) =>
   rows.map((row) => names.map((name) => row[name]));
 

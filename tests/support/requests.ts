@@ -2,7 +2,7 @@ import type { Company } from './world';
 
 type Method = 'get' | 'post' | 'put' | 'delete';
 
-/** Requests of a company that a test file makes anew for each test. */
+/** Requests of a company that a test file replaces for each test. */
 export function requests(company: () => Company) {
   const api = (method: Method, path: string, body?: Record<string, unknown>) =>
     company().api(method, path, body ? { body } : {});

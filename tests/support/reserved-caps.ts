@@ -5,7 +5,7 @@ import { TRY_RESERVE_CAPS } from '../../src/routing/queries/reserve-caps';
 
 const NO_OWNER = { buyer_id: null, buyer_group_id: null, traffic_source_id: null };
 
-/** What a call takes of the caps of one owner, besides its attempt. */
+/** Usage of a call at the caps of one owner, in addition to its attempt. */
 type Taken = Partial<Held> & { slots?: 0 | 1; spacing?: number };
 
 /** Reserves a call's use of all caps of one owner; false where one has no room. */

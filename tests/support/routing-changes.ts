@@ -1,6 +1,6 @@
 import type { World } from './world';
 
-/** What counts a write of what calls are routed by that is none of the service's. */
+/** Counts a change of routing data that a test writes past the service. */
 export const countRoutingChange = ({ sql, company }: Pick<World, 'sql' | 'company'>) =>
   sql(
     `INSERT INTO routing_changes (company_id, slot, n) VALUES ($1, 0, 1)

@@ -3,7 +3,7 @@ const JestRuntime = require('jest-runtime').default;
 const { sourceMaps } = require('./typescript');
 
 const TESTS = join(__dirname, '..') + sep;
-/** What is made once a worker: it depends on the contract alone. */
+/** Modules that are loaded once a worker: they depend on the contract alone. */
 const KEPT = join(__dirname, 'worker') + sep;
 
 /**

@@ -13,10 +13,10 @@ import type { S3Settings } from '../../src/storage/s3-settings';
 import { loadConfig } from '../../src/config';
 import { freePort } from './process';
 
-// As config.ts does, whose change of the environment lasts for one test file only.
+// Like src/config.ts, whose change of the environment lasts for one test file only.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
-/** What its library gives everybody. */
+/** Credentials that its library gives everybody. */
 const [ID, SECRET] = ['S3RVER', 'S3RVER'];
 const BUCKET = 'files-of-tests';
 
@@ -32,9 +32,8 @@ export interface S3Server {
   /** Method and URL of each request since `forget`, with its range. */
   requests(): string[];
   forget(): void;
-  /** What happens to requests from now on. */
+  /** Handles requests from now on, before the server does. */
   hook: Hook;
-  /** Names of the objects. */
   objects(): Promise<string[]>;
   stop(): Promise<void>;
   start(): Promise<void>;

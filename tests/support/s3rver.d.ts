@@ -1,4 +1,4 @@
-/** What tests use of the package, which has no types of its own. */
+/** The part of the package that tests use; it has no types of its own. */
 declare module 's3rver' {
   import type { RequestListener } from 'node:http';
 

@@ -26,7 +26,7 @@ async function typescript(folder: string, source: string): Promise<string> {
   return (await call('node', ['--import', loader, file], { cwd: folder })).stdout;
 }
 
-/** What a sample prints when `values` stand in the place of its examples. */
+/** The output of a sample in which `values` stand in place of its examples. */
 export function run(
   label: string,
   source: string,

@@ -50,7 +50,7 @@ export const leadsIn = async (schedule: number) =>
     offer_id: number;
     email: string | null;
   }[];
-/** What runs in the background, until nothing is left of it. */
+/** Runs the background work until nothing of it is left. */
 export async function settle(): Promise<void> {
   while ((await applyCalls(world.deps.database.pool, time.read())) > 0);
   for (let n = 0; n < 50; n++) {

@@ -28,7 +28,7 @@ export const DAYLIGHT = {
   business_open: [],
   business_zone: EASTERN,
 } as const;
-/** No such hour is one on both coasts. */
+/** Hours that never overlap on both coasts. */
 export const NEVER = { ...DAYLIGHT, daylight: [480, 659] } as const;
 export const UNLIMITED = { hours_to_expire: null, expires_in: null, max_contact_attempts: null };
 export const planOf = (actions: Action[], more: Partial<Plan> = {}): Plan => ({

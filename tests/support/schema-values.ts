@@ -25,13 +25,13 @@ const NASTY = [
 ];
 const WELL_FORMED = NASTY.filter((text) => text.isWellFormed());
 
-/** What a query string or a path can hold, whatever it is for. */
+/** Text that a query string or a path can hold, whatever it is for. */
 export const junkText: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(...WELL_FORMED),
   fc.string({ maxLength: 20 }),
 );
 
-/** What a JSON body can hold, whatever it is for. */
+/** Values that a JSON body can hold, whatever it is for. */
 export const junk: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(...NASTY),
   fc.constantFrom<unknown>(null, true, false, 0, -0, -1, 1.005, 1e15, 1e300, 2 ** 53),

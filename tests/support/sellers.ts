@@ -70,7 +70,7 @@ export function sellers(environment: Record<string, string> = {}) {
   const call = async ({ offer }: Shop, caller_number = CALLER) =>
     (await ok('call_sessions', { offer_id: offer, caller_number })).call_session;
   const sweep = () => expireReservations(world.deps.database.pool, time.read());
-  /** What is used of the buyer's caps: attempts by interval, and concurrency. */
+  /** Usage of the buyer's caps: attempts by interval, and concurrency. */
   const used = async (id: number) => {
     const { buyer: found } = (await world.company.api('get', `buyers/${id}`)).body;
     const {
@@ -88,7 +88,6 @@ export function sellers(environment: Record<string, string> = {}) {
       concurrency_cap_used,
     ];
   };
-  /** How many reservations there are. */
   const holds = async () =>
     (
       await world.sql<{ n: number }>(

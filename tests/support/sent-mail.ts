@@ -7,7 +7,6 @@ import { FAR_MS } from './patience';
 
 export interface MailWorld {
   world: World;
-  /** Everything that was mailed. */
   mails: Mail[];
   /** A mailer that records into `mails`. */
   mailer: World['deps']['mailer'];

@@ -38,7 +38,7 @@ async function sentBy(work: () => Promise<unknown>): Promise<Map<string, unknown
 
 const real = Client.prototype.query as unknown;
 
-/** What requests of one company send: every operation, and lists in their orders. */
+/** Statements of the requests of one company: all operations, and lists in their orders. */
 export async function statementsOfRequests(world: World): Promise<SentStatement[]> {
   await world.sql(`ALTER SEQUENCE companies_id_seq RESTART WITH ${COMPANY}`);
   const company = await world.addCompany('Sender');
@@ -71,7 +71,7 @@ async function readAll(fixture: Fixture, company: Company): Promise<void> {
 
 const ORDER = ['post', 'patch', 'put', 'delete'];
 
-/** Twice: what takes an Idempotency-Key is done in a transaction. */
+/** Sends each write twice: with an Idempotency-Key it runs in a transaction. */
 async function writeAll(fixture: Fixture): Promise<void> {
   const writes = contract.operations
     .filter((operation) => !isRead(operation))

@@ -22,10 +22,10 @@ const SECONDS: Record<string, number> = {
 export type Condition = [sql: string, values: Record<string, unknown>];
 export const COMPLETED: Condition = ['t.status = {status}', { status: 'completed' }];
 
-/** What processes save, as JSON by key. */
+/** Counts that processes save, as JSON by key. */
 export type Saved = Map<string, string>;
 
-/** What tests of remembered counts do, for the company of the test. */
+/** Helpers of tests of remembered counts, for the company of the test. */
 export function settledCalls(world: () => World, company: () => Company) {
   const open: Client[] = [];
   /** A connection of its own, for a transaction that stays open. */
@@ -39,13 +39,13 @@ export function settledCalls(world: () => World, company: () => Company) {
   const add = (id: number, age = AGED, fields: object = {}) =>
     callsOf(world(), company()).call({ id, created_at: ago(age), ...fields });
 
-  /** As calls are that were there before, and have settled since: nothing is recorded of them. */
+  /** Adds a call like those of before counts were remembered: nothing is recorded of it. */
   async function addUnseen(id: number, fields: object = {}): Promise<void> {
     const { call } = callsOf(world(), company(), { unseen: true });
     await call({ id, created_at: ago(AGED), ...fields });
   }
 
-  /** The count of a process that remembers `counts`, and from which id on it has read. */
+  /** The count of a process that remembers `counts`, and the id from which it has read. */
   async function count(
     counts: SettledCounts,
     [condition, values]: Condition = COMPLETED,

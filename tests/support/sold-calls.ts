@@ -4,7 +4,7 @@ export type Fields = Record<string, unknown>;
 export const PAYS = { current_conversion_revenue: 20, current_conversion_duration: 5 };
 const CAPS = ['buyer_conversion', 'revenue', 'earned_revenue'];
 export const WINDOWS = ['hourly', 'daily', 'monthly', 'total'];
-/** What is used of each cap, by window: conversions, revenue, earned revenue. */
+/** Usage of each cap, by window: conversions, revenue, earned revenue. */
 export const usedOf = (record: Fields) =>
   Object.fromEntries(
     WINDOWS.map((window) => [window, CAPS.map((cap) => record[`${cap}_${window}_used`])]),

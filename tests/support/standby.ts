@@ -79,7 +79,7 @@ export async function startStandby(primary: Server, name = 'standby'): Promise<S
   return serverOf(folder, await startEmbedded({ dataDir: folder, settings: SETTINGS }));
 }
 
-/** Of this server alone, or made by it. */
+/** Files of this server alone, or made by it. */
 const NOT_COPIED = /\/postmaster\.(?:pid|opts)$|\/postgres\.log$|\/pg_stat_tmp\/./;
 
 function giveTo(path: string, uid: number, gid: number): void {
@@ -141,7 +141,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
 export const promote = (standby: Server): Promise<unknown> =>
   standby.sql('SELECT pg_promote(true, 60)');
 
-/** One URL for all of them, as an operator writes it. */
+/** One URL for all servers, as an operator writes it. */
 export function urlOf(servers: readonly Server[], attributes: string): string {
   const { username, password } = new URL(servers[0]!.database.url);
   const places = servers.map(({ place }) => place).join(',');

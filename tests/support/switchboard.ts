@@ -67,7 +67,7 @@ export function switchboard(world: World, time: ReturnType<typeof standingClock>
     );
     return rows.map(({ status }) => status);
   };
-  /** What a buyer's caps hold: attempts, connections, conversions, concurrency. */
+  /** Usage of a buyer's caps: attempts, connections, conversions, concurrency. */
   const counts = async ({ id }: Bought): Promise<number[]> => {
     const { buyer: seen } = await ok('get', `buyers/${id}`);
     return [

@@ -23,7 +23,6 @@ export async function member({ api }: Company, email: string, team: object = {})
   };
 }
 
-/** The API called with a user’s token. */
 export const withToken =
   (api: Api, token: string): Api =>
   (method, path, sent: Sent = {}) =>

@@ -13,8 +13,8 @@ export interface Asked {
 }
 
 /**
- * What goes wrong with the next requests: a status, silence, or a connection that breaks before or
- * after the request was carried out.
+ * Faults of the next requests: a status, silence, or a connection that breaks before or after the
+ * request was carried out.
  */
 export type Trouble =
   | { status: number; code?: number; text?: string; location?: string }

@@ -3,12 +3,12 @@ import type { standingClock } from './clock';
 import { TWILIO_TOKEN, type World } from './world';
 import { parseXml, type Element } from './xml';
 
-/** What a buyer does when it is rung, by its number. */
+/** Behavior of a buyer when it is rung. */
 export interface Script {
   does: 'answer' | 'busy' | 'no-answer' | 'failed';
   /** Seconds of ringing. */
   after?: number;
-  /** What it presses when it is asked; null for nothing. */
+  /** The key that it presses when it is asked; null for none. */
   key?: string | null;
   /** Seconds it talks. */
   talks?: number;
@@ -30,7 +30,7 @@ export interface Placed {
 export interface Played {
   sid: string;
   heard: string[];
-  /** What a buyer heard who was asked for a key. */
+  /** Prompts to buyers who were asked for a key. */
   asked: string[];
   /** Numbers that were rung, those at the same time together. */
   rung: string[][];
@@ -98,7 +98,6 @@ export function twimlCaller(world: World, time: Time) {
       body: new URLSearchParams(params).toString(),
     });
   };
-  /** Sends a request and returns the reply. */
   const twiml = async (url: string, params: Record<string, string>): Promise<Element> => {
     const res = await post(url, params);
     if (res.status !== 200) throw new Error(`${url}: ${res.text}`);

@@ -1,12 +1,12 @@
 import { startServer, type Running } from './process';
 import { createWorld, type World } from './world';
 
-/** What the connections of these processes are called. */
+/** Application name of the connections of these processes. */
 export const APPLICATION = 'one of two servers';
 
 /**
- * Two server processes of one database: registers the hooks of a test file. `environment` is added to
- * that of the processes.
+ * Two server processes of one database: registers the hooks of a test file. `environment` is added
+ * to that of the processes.
  */
 export function twoServers(environment: Record<string, string> = {}) {
   let world: World;
@@ -38,7 +38,6 @@ export function twoServers(environment: Record<string, string> = {}) {
     if (res.status !== 201) throw new Error(res.text);
     return res.body[res.body.metadata.root].id as number;
   };
-  /** Sends a request to one of the servers. */
   const send = (
     server: number,
     method: string,

@@ -48,5 +48,4 @@ export function webhooksOf({ company, sql }: World) {
   };
 }
 
-/** The call of a payload. */
 export const callOf = (body: string): number => JSON.parse(body).data.call.id as number;

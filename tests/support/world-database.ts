@@ -17,7 +17,7 @@ export interface WorldDatabase {
 }
 
 export interface OpenDatabase {
-  /** What the service works with. */
+  /** Dependencies of the service. */
   deps: Deps;
   /** Where the tables of a company are. */
   placeOf(company_id: bigint): Promise<Place>;
@@ -25,7 +25,7 @@ export interface OpenDatabase {
 }
 
 export interface Place {
-  /** What runs without a request there. */
+  /** Dependencies of work without a request there. */
   deps: Deps;
   /** Tables are found there by their names. */
   url: string;
@@ -79,7 +79,7 @@ let make: Make = (own) => oneDatabase(own, async (url) => ({ DATABASE_URL: url }
 /** The database of a new world, which has these settings. */
 export const worldDatabase: Make = (own) => make(own);
 
-/** From now on worlds have such databases. */
+/** Sets how worlds get their databases from now on. */
 export const makeDatabases = (given: Make): void => void (make = given);
 
 /** From now on worlds reach their databases in this way, such as through a pooler. */
@@ -87,8 +87,8 @@ export const reachDatabases = (through: Through): void =>
   makeDatabases((own) => oneDatabase(own, through));
 
 /**
- * Statements of tests, without any of our code between. Those that name one of the companies run
- * where that is, all others where the first is.
+ * Runs statements of tests, without any of our code between. A statement that names one of the
+ * companies runs where that company is, any other where the first is.
  */
 export function rawSql({ placeOf }: OpenDatabase, companies: readonly bigint[]) {
   const clients = new Map<string, Promise<Client>>();

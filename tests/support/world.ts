@@ -45,7 +45,7 @@ export interface Company {
 }
 
 export interface World {
-  /** Its PostgreSQL. */
+  /** The URL of its database. */
   url: string;
   /** The database, as the environment of a process names it. */
   database: Record<string, string>;
@@ -78,7 +78,7 @@ export interface WorldOptions {
 
 export const PEPPER_OF_TESTS = 'a pepper for tests, long enough to be one';
 
-/** What the carrier of tests signs with. */
+/** The token that the carrier of tests signs with. */
 export const TWILIO_TOKEN = 'a token of the carrier, for tests';
 
 const testEnvironment = (environment: Record<string, string> = {}): Record<string, string> => ({
@@ -96,7 +96,6 @@ export const testConfig = (environment: Record<string, string> = {}) =>
 /** The application on these dependencies, with the validator of this worker. */
 export const appOf = (deps: Deps, handlers?: Handlers) => createApp(deps, handlers, { validate });
 
-/** Runs the jobs of one database. */
 const startJobs = (deps: Deps): Promise<Workers> =>
   startWorkers({ database: deps.database, log: deps.log, runners: createRunners(deps) });
 

@@ -9,7 +9,7 @@ export interface Shape {
   query?: string;
 }
 
-/** With credentials in the header, and without. */
+/** Bytes of a body with credentials in the header, and without. */
 const BODY_BYTES = { known: 1_048_576, unknown: 65_536 };
 const bytesFor = ({ credentials }: Operation): number =>
   credentials === 'account' ? BODY_BYTES.known : BODY_BYTES.unknown;

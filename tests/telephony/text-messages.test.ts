@@ -5,7 +5,7 @@ const here = carrierRequests();
 const { time, hook, text, messagesOf, optedOut, logsOf, newLead } = here;
 const { sentMessage, messageStatus, rowOf } = here;
 
-/** Without what answers them. */
+/** Messages without the replies to them. */
 const inboundOf = async (number: string) =>
   (await messagesOf(number)).filter(({ direction }) => direction === 'inbound');
 
@@ -75,7 +75,7 @@ describe('a text message from a carrier', () => {
       (await here.world.company.api('get', 'contacts', { query: { caller_id: message.From } })).body
         .contacts,
     ).toEqual([]);
-    // The same id of a message may come to either.
+    // Both companies may receive a message with this id.
     expect((await hook('telephony/sms', { ...message, To: US })).status).toBe(200);
     expect((await inboundOf(message.From!)).length).toBe(2);
     expect((await hook('telephony/sms', text('STOP', { To: '+12125559999' }))).status).toBe(404);

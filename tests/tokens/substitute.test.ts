@@ -116,7 +116,7 @@ describe('substitution', () => {
     ']{',
     '{{'.padEnd(40),
   ])('time is linear in %j', (unit) => {
-    // What is not linear takes minutes.
+    // It would take minutes if it were not linear.
     for (const end of ['', '}'])
       expect(best(unit.repeat(1_000_000 / unit.length) + end)).toBeLessThan(2_000);
   });

@@ -3,7 +3,7 @@ import { claimQueues, queueKey } from '../../src/webhooks/lease-queues';
 import { webhooksOf } from '../support/webhooks';
 import { createWorld, type Company, type World } from '../support/world';
 
-// What a company may take of the queues that the fleet serves.
+// The share of a company in the queues that the fleet serves.
 
 let world: World;
 beforeEach(async () => {

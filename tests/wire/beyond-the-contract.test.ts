@@ -2,8 +2,8 @@ import request from 'supertest';
 import { contract, facets, type Operation, type Schema } from '../../src/contract';
 import { basic, createWorld, type World } from '../support/world';
 
-// What is accepted beyond what openapi.yaml declares, because SDKs can only send one spelling:
-// each extension that says so is tried.
+// Input that is accepted beyond openapi.yaml, because SDKs can only send one spelling: each
+// extension that declares it is tried.
 
 let world: World;
 let app: World['app'];

@@ -1,7 +1,7 @@
 import request from 'supertest';
 import { basic, createWorld, type World } from '../support/world';
 
-// What the server has in addition to the operations of the contract.
+// Parts of the server in addition to the operations of the contract.
 
 const METRICS_TOKEN = 'a-token-of-the-metrics';
 let world: World;

@@ -128,7 +128,7 @@ describe('what cannot be a lead', () => {
     ['200 tokens and not one more', keys(200), keys(201)],
     ['tokens five levels deep and no deeper', { k: nested(5) }, { k: nested(6) }],
   ])('%s are taken, at the top and in data', async (_, enough, too_much) => {
-    // Without credentials beside the lead token, the whole body has 64 kB.
+    // With no credentials but the lead token, 64 kB is the limit of the whole body.
     const { auth } = world.company;
     for (const shape of [(tokens: Fields) => tokens, (data: Fields) => ({ data })]) {
       expect((await made(shape(enough), auth)).lead.data).toEqual(enough);

@@ -51,7 +51,7 @@ async function java(folder: string): Promise<void> {
   await must('compiling', 'javac', [...args, `@${sources}`]);
 }
 
-/** With the program, where there is one; without optimizing, which takes twice as long. */
+/** Builds the client and its program, if any; without optimizing, which takes twice as long. */
 async function go(folder: string): Promise<void> {
   await goModules(folder);
   const args = ['build', '-gcflags=-N -l', '-o', `${folder}/`, './...'];

@@ -70,7 +70,7 @@ export function place(driver: Driver, folder: string): void {
 }
 
 const EXPECTED = {
-  // The same Idempotency-Key twice is one buyer.
+  // Two requests with one Idempotency-Key create one buyer.
   created: ['Coast', true],
   shown: 'Coast Legal',
   pages: [['Acme', 'Bayline'], ['Coast Legal']],
@@ -87,7 +87,7 @@ const UPDATES = [
   ['Schedule', ['name']],
 ];
 
-/** Runs the program of a client, and holds what it prints, and what it changed, to what it must. */
+/** Runs the program of a client, and compares its output and its changes with the expected. */
 export async function drive(driver: Driver, folder: string, company: Company): Promise<void> {
   const [program, ...args] = await driver.command(folder);
   const { stdout, output } = await must('running', program, args, {

@@ -23,7 +23,7 @@ export class StepFailed extends Error {
   }
 }
 
-/** A toolchain or registry that is not to be had here: the client is skipped, not failed. */
+/** A toolchain or registry that is not available here: the client is skipped, not failed. */
 export class Missing extends Error {}
 
 /** Runs a program to its end; one that takes longer than it may is ended. */
@@ -58,7 +58,6 @@ export function execute(program: string, args: string[], options: Options = {}):
   });
 }
 
-/** Runs a program that must succeed. */
 export async function must(
   step: string,
   program: string,
@@ -70,7 +69,7 @@ export async function must(
   return result;
 }
 
-/** Whether a program is there. */
+/** True if the program runs with these arguments. */
 export async function has(program: string, ...args: string[]): Promise<boolean> {
   return (await execute(program, args, { seconds: 30 })).code === 0;
 }

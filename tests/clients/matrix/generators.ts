@@ -24,13 +24,13 @@ export interface Generator {
 const target = (name: string, folder: string): string =>
   name === 'typescript-fetch' ? join(folder, 'trunkline') : folder;
 
-/** All else is as the generators have it by default; docs/sdk.md says why these are not. */
+/** Options that differ from the generators' defaults; docs/sdk.md says why. */
 const OPTIONS: Record<string, string[]> = {
   go: ['--additional-properties', 'enumClassPrefix=true'],
   java: ['--additional-properties', 'useSingleRequestParameter=true'],
 };
 
-/** What the generators say although nothing is wrong; docs/sdk.md names each. */
+/** Warnings of the generators although nothing is wrong; docs/sdk.md names each. */
 const OF_THE_GENERATOR = [
   /OpenAPI 3\.1 support is still in beta/,
   // Said of every component that is a list or a map of plain values.

@@ -34,7 +34,7 @@ type Outcome = 'ok' | 'failed' | 'skipped';
 interface Row {
   name: string;
   outcome: Outcome;
-  /** What was done, or why it was not. */
+  /** The steps that were done, or why they were not. */
   text: string;
   faults: Fault[];
   warnings: string[];

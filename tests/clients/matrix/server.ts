@@ -11,9 +11,9 @@ type Fields = Record<string, unknown>;
 type Call = (method: string, path: string, body?: Fields) => Promise<Fields>;
 
 export interface Company {
-  /** What the client's program finds in its environment. */
+  /** The environment of the client's program. */
   env: Record<string, string>;
-  /** Which fields each update moved, as the change log has it. */
+  /** The fields that each update changed, from the change log. */
   updates: () => Promise<unknown>;
 }
 
@@ -26,7 +26,7 @@ export async function start(): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'trunkline-clients-server-'));
   const environment = { DATA_DIR: folder, LOG_LEVEL: 'warn' };
   const server = await startServer(environment);
-  // A run that is broken off takes its server along.
+  // An interrupted run stops its server.
   process.once('exit', () => server.child.kill('SIGTERM'));
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
   const url = `${server.url}/api/v1`;

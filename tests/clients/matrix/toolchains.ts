@@ -4,8 +4,8 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execute, has, Missing } from './execute';
 
-// What the clients are generated, compiled and run with. What comes from a registry is kept under
-// the hash of what was asked for, so a second run asks for nothing.
+// Toolchains that generate, compile and run the clients. Downloads from a registry are kept under
+// the hash of the request, so a second run downloads nothing.
 
 const REQUIREMENTS = join(__dirname, 'requirements.txt');
 

@@ -70,7 +70,7 @@ const worlds = fc.record({
 const usedUp = (cap: UsedUpCap['cap'] | null, used = 5): UsedUpCap | null =>
   cap ? { cap, used, limit: 5, resets_at: null } : null;
 
-/** As if there had been no calls. */
+/** The candidate without the effects of calls. */
 const plain = (one: Candidate): Candidate => ({
   ...one,
   epc: null,
@@ -80,7 +80,7 @@ const plain = (one: Candidate): Candidate => ({
   groups: one.groups.map((each) => ({ ...each, used_up: null })),
 });
 
-/** What a call has of which only filters and the caller's number matter. */
+/** Facts of a call for which only filters and the caller's number matter. */
 const USUAL: Partial<RouteFacts> = {
   refused: undefined,
   only_buyer_id: undefined,

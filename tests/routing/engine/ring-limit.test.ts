@@ -9,7 +9,7 @@ const facts = (more: Partial<RouteFacts> = {}): RouteFacts => ({
   seed: 'seed',
   ...more,
 });
-/** Ids of those that are tried, all of one time together. */
+/** Ids of the buyers that are tried, grouped by round. */
 const tried = (candidates: Candidate[], more: Partial<RouteFacts> = {}) =>
   route(candidates, facts(more)).choices.map(({ members }) =>
     members.map(({ buyer: { id } }) => id),

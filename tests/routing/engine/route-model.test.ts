@@ -9,7 +9,7 @@ import { buyer, group } from '../../support/candidates';
 /** Monday 08:30 in New York. */
 const NOW = new Date('2026-06-01T12:30:00Z');
 
-/** Whatever may be wrong with a buyer, each by itself. */
+/** Faults of a buyer, each independent of the others. */
 const faults = fc.record({
   paused: fc.boolean(),
   closed: fc.boolean(),

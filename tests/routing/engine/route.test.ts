@@ -15,7 +15,7 @@ const facts = (more: Partial<RouteFacts> = {}): RouteFacts => ({
   ...more,
 });
 const through = (...groups: CandidateGroup[]): Partial<Candidate> => ({ direct: false, groups });
-/** Those that can take the call, by tier and weight instead of by the draw. */
+/** Ids of buyers that can take the call, by tier and weight instead of by the draw. */
 const order = (...candidates: Candidate[]) =>
   route(candidates, facts())
     .choices.flatMap(({ members, tier, weight }) =>
@@ -24,7 +24,7 @@ const order = (...candidates: Candidate[]) =>
     .toSorted((a, b) => a.tier - b.tier || b.weight - a.weight || a.id - b.id)
     .map(({ id }) => id);
 const asked = (candidate: Candidate) => eligibility(candidate, facts());
-/** Ids of those that are tried, all of one time together. */
+/** Ids of the buyers that are tried, grouped by round. */
 const tried = (candidates: Candidate[], more: Partial<RouteFacts> = {}) =>
   route(candidates, facts(more)).choices.map(({ members }) =>
     members.map(({ buyer: { id } }) => id),

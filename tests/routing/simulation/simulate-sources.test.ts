@@ -29,7 +29,7 @@ test('calls of a capped source are replayed as they really went', async () => {
   expect(as_configured.skip_reasons).toEqual({ traffic_source_cap_reached: 12 - attempts });
   expect(attempts).toBeLessThan(12);
 
-  // What the source had used before the period counts.
+  // Usage of the source before the period counts.
   const from = '2026-06-01T12:25:00Z';
   const rest = rowsOf(await simulate({ offer_id, ...DAY, from, changes: [] })).get(one)!;
   expect(rest.as_configured.attempts).toBe(rest.real.attempts);

@@ -46,7 +46,7 @@ describe('a replay of a day of calls', () => {
       expect(new Set(Object.values(difference))).toEqual(new Set([0]));
     }
     expect(rowsOf(simulation).get(three)!.as_configured.skip_reasons).toEqual({ filter_unmet: 6 });
-    // What reports count, the replay counts too.
+    // The replay counts as reports do.
     const report = await ok('get', 'calls/reports');
     expect(report.rows.map(({ key, skip_reasons }: Fields) => [key, skip_reasons])).toEqual(
       [...rowsOf(simulation).values()].map((row) => [
@@ -104,7 +104,7 @@ describe('a replay of a day of calls', () => {
         }),
       ).get(one)!.as_changed.attempts,
     ).toBe(2);
-    // What calls had used of a cap before the time that is replayed counts.
+    // Usage of a cap before the replayed period counts.
     const from = '2026-06-01T12:05:00Z';
     const rest = await simulate({
       offer_id,

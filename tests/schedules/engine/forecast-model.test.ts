@@ -94,7 +94,7 @@ interface Story {
   in_schedule: boolean;
 }
 
-/** What the engine does, step by step, each at the time that the one before returned. */
+/** Steps of the engine, each at the time that the one before returned. */
 function performed({
   plan,
   zones,
@@ -159,7 +159,7 @@ function performed({
   return trace;
 }
 
-/** Whether the time of a lead that may never be contacted is up some day. */
+/** True if a lead that may never be contacted expires some day. */
 const expiryBefore = (plan: Plan, progress: Progress, in_schedule: boolean) =>
   expiryOf(plan, progress) !== undefined &&
   (!in_schedule || (progress.phase === 'actions' && !progress.callback_at));
@@ -253,8 +253,8 @@ describe('for any schedule, lead and time', () => {
             describeStep(blocked_by ? { ...step, message: 'skipped' } : step),
           ),
         ).toEqual(expected);
-        // What comes later is never foreseen earlier, and nothing has a time behind what stops the
-        // lead for good.
+        // A later step is never forecast at an earlier time, and no step has a time after the one
+        // that stops the lead for good.
         expect(timed.map(({ at }) => at!.getTime())).toEqual(
           timed.map(({ at }) => at!.getTime()).toSorted((a, b) => a - b),
         );

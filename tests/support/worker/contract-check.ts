@@ -44,7 +44,7 @@ const schemaOf = (operation: Operation, status: string, media: string): string |
   return response?.content?.[media]?.schema?.$ref;
 };
 
-/** What is promised as no more than a text of its kind. */
+/** True if the contract promises no more than a text of its kind. */
 const isOpaque = (operation: Operation, status: string, media: string): boolean =>
   ['application/octet-stream', 'text/xml', 'text/event-stream'].includes(media) &&
   media in (operation.responses[status]?.content ?? {});

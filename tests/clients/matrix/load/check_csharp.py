@@ -49,7 +49,7 @@ def names_in(node):
 
 
 class Client:
-    """What is found in the files of a client."""
+    """The declared and the named types of a client, and its faults."""
 
     def __init__(self):
         self.declared = set(LIBRARIES)

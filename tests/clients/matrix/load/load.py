@@ -18,7 +18,7 @@ models = importlib.import_module(f"{package.__name__}.models")
 
 
 def resolved(node):
-    """What a reference of the contract stands for."""
+    """The node that a reference of the contract leads to."""
     while "$ref" in node:
         target = contract
         for key in node["$ref"].removeprefix("#/").split("/"):
